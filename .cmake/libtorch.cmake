@@ -1,0 +1,46 @@
+# LibTorch, as own imported targets: the wheel's CMake package needs a CUDA toolkit and links CUDA into every program.
+# -idirafter, because the wheel's include folder holds a newer fmt that would shadow Debian's.
+if(NOT RINGWRIGHT_WORKER)
+  return()
+endif()
+
+find_path(TORCH_INCLUDE torch/csrc/api/include/torch/torch.h HINTS ${RINGWRIGHT_TORCH_DIR}/include PATH_SUFFIXES include)
+if(NOT TORCH_INCLUDE)
+  message(FATAL_ERROR "LibTorch was not found. Call ./bootstrap, or set RINGWRIGHT_TORCH_DIR to the folder that holds include/ and lib/, "
+                      "or configure with -DRINGWRIGHT_WORKER=OFF.")
+endif()
+get_filename_component(TORCH_ROOT ${TORCH_INCLUDE} DIRECTORY)
+
+add_library(rw::c10 SHARED IMPORTED GLOBAL)
+set_target_properties(rw::c10 PROPERTIES IMPORTED_LOCATION ${TORCH_ROOT}/lib/libc10.so)
+add_library(rw::torch_cpu SHARED IMPORTED GLOBAL)
+set_target_properties(rw::torch_cpu PROPERTIES
+  IMPORTED_LOCATION ${TORCH_ROOT}/lib/libtorch_cpu.so
+  INTERFACE_COMPILE_DEFINITIONS "USE_DISTRIBUTED;USE_C10D_GLOO"
+  INTERFACE_LINK_LIBRARIES rw::c10
+  INTERFACE_COMPILE_OPTIONS
+    "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-idirafter ${TORCH_INCLUDE}/torch/csrc/api/include>;$<$<COMPILE_LANGUAGE:CXX>:SHELL:-idirafter ${TORCH_INCLUDE}>;$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-isystem ${TORCH_INCLUDE}/torch/csrc/api/include>;$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-isystem ${TORCH_INCLUDE}>")
+
+set(RINGWRIGHT_CUDA_FOUND OFF)
+if(NOT RINGWRIGHT_CUDA STREQUAL "OFF" AND EXISTS ${TORCH_ROOT}/lib/libtorch_cuda.so)
+  include(CheckLanguage)
+  set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 100)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    enable_language(CUDA)
+    # CMake 3.25 knows no C++20 for nvcc 13.
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+    find_package(CUDAToolkit REQUIRED)
+    add_library(rw::torch_cuda SHARED IMPORTED GLOBAL)
+    set_target_properties(rw::torch_cuda PROPERTIES
+      IMPORTED_LOCATION ${TORCH_ROOT}/lib/libtorch_cuda.so
+      INTERFACE_COMPILE_DEFINITIONS USE_C10D_NCCL
+      INTERFACE_LINK_LIBRARIES "rw::torch_cpu;${TORCH_ROOT}/lib/libc10_cuda.so;CUDA::cudart")
+    set(RINGWRIGHT_CUDA_FOUND ON)
+  endif()
+endif()
+if(RINGWRIGHT_CUDA STREQUAL "ON" AND NOT RINGWRIGHT_CUDA_FOUND)
+  message(FATAL_ERROR "RINGWRIGHT_CUDA=ON, but no CUDA toolkit or no libtorch_cuda.so in ${TORCH_ROOT}/lib")
+endif()
+message(STATUS "LibTorch: ${TORCH_ROOT}; CUDA plug-in: ${RINGWRIGHT_CUDA_FOUND}")

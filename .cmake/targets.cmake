@@ -1,0 +1,40 @@
+# One target per folder: each takes every .cpp beside its CMakeLists.txt, so a new file needs no edit.
+
+# ringwright_library(NAME DEPENDS target...): static library rw_NAME.
+function(ringwright_library name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  add_library(rw_${name} STATIC ${sources})
+  target_link_libraries(rw_${name} PUBLIC rw_flags ${ARG_DEPENDS})
+endfunction()
+
+# ringwright_program(NAME DEPENDS target...): program NAME in bin/, installed.
+function(ringwright_program name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  add_executable(${name} ${sources})
+  target_link_libraries(${name} PRIVATE rw_flags ${ARG_DEPENDS})
+  install(TARGETS ${name} RUNTIME DESTINATION bin)
+endfunction()
+
+# ringwright_test(NAME [SOURCES file...] DEPENDS target... [LABELS label...] [SERIAL] [TIMEOUT seconds]):
+# GoogleTest program NAME in bin/tests, one ctest entry. SERIAL: nothing else runs beside it.
+function(ringwright_test name)
+  cmake_parse_arguments(ARG "SERIAL" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  if(NOT ARG_SOURCES)
+    file(GLOB ARG_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  endif()
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/tests)
+  target_link_libraries(${name} PRIVATE rw_flags ${ARG_DEPENDS} GTest::gtest GTest::gmock GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE
+    RINGWRIGHT_SOURCE_DIR="${CMAKE_SOURCE_DIR}" RINGWRIGHT_BINARY_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+  if(ARG_SERIAL)
+    set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+  endif()
+endfunction()

@@ -1,0 +1,49 @@
+// One error type for every program: what is wrong, where, what was expected, what to do (ARCHITECTURE.md, "Errors").
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace ringwright {
+
+// What a program exits with. 128+n: ended by signal n.
+enum class ExitCode : int {
+  good = 0,            // warnings too
+  run_failed = 1,      // the run failed, or a comparison went beyond its tolerance
+  usage = 2,           // wrong arguments, or a recipe that does not parse
+  refused = 3,         // a guard stands in the way
+  unreachable = 4,     // the daemon does not answer
+  version_mismatch = 5,
+  store = 6,           // the history file
+  no_display = 7,      // no display, or no OpenGL
+};
+
+// Everything an operator needs. `what` is required; the other texts may be empty.
+struct ErrorParts {
+  std::string code;      // stable: RW-MESH-003
+  std::string what;      // one sentence: what is wrong
+  std::string where;     // file:line:column, key, or the thing concerned
+  std::string expected;  // what would have been right
+  std::string action;    // the way out: a key to change, a command to run
+  ExitCode exit_code = ExitCode::usage;
+};
+
+class Error : public std::runtime_error {
+ public:
+  explicit Error(ErrorParts parts);
+
+  const ErrorParts& parts() const { return parts_; }
+  ExitCode exit_code() const { return parts_.exit_code; }
+
+ private:
+  ErrorParts parts_;
+};
+
+// The parts on at most four lines, for a terminal: "error RW-MESH-003: ...", "  at: ...", "  expected: ...", "  to fix: ...".
+std::string describe(const ErrorParts& parts);
+nlohmann::json to_json(const ErrorParts& parts);
+ErrorParts error_parts_from_json(const nlohmann::json& json);
+
+}  // namespace ringwright

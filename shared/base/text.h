@@ -1,0 +1,28 @@
+// Small text helpers that several parts need.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ringwright::text {
+
+// Levenshtein distance in bytes.
+size_t edit_distance(std::string_view a, std::string_view b);
+// The candidate nearest to `word` within a third of its length (at least 2 edits), or "" when none is that near.
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+// One form for every number that people see (table, tooltip, axis, CLI): 4 significant digits, exponent below 1e-4 and from 1e7,
+// "NaN", "+inf", "-inf".
+std::string format_value(double value);
+// 16384 -> "16,384".
+std::string format_count(int64_t count);
+// 18400 -> "18.4k".
+std::string format_short(double value);
+// Bytes -> "71.2 GiB".
+std::string format_bytes(uint64_t bytes);
+// Seconds -> "0.2 s", "42 s", "3:12", "3:12:08".
+std::string format_elapsed(double seconds);
+
+}  // namespace ringwright::text

@@ -1,0 +1,78 @@
+// The history file: one SQLite database (WAL) per user. One process writes (the daemon), any number read.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "shared/base/error.h"
+#include "shared/history/records.h"
+#include "shared/wire/message.h"
+
+namespace ringwright::history {
+
+// The daemon's side. All writing is done by one thread, in batches; `committed` is called on that thread after each commit with the
+// batch's events in commit order, node_sequence filled in.
+class Writer {
+ public:
+  struct Hooks {
+    std::function<void(std::vector<wire::Event>&)> committed;
+    std::function<void(const ErrorParts&)> failed;  // a commit failed (disk full, locked, ...): it is tried again every second, nothing is dropped
+  };
+  // Creates or migrates the file. Throws Error (exit code 6): RW-STORE-001 not readable or no database, RW-STORE-002 schema newer than this
+  // program, RW-STORE-003 another daemon writes it, RW-STORE-004 disk full.
+  Writer(const std::filesystem::path& file, Hooks hooks);
+  ~Writer();  // commits what is queued
+
+  // Synchronous, durable when they return.
+  void create_run(const RunRecord& run);
+  void set_fingerprint(const std::string& run, const nlohmann::json& fingerprint);
+  void set_state(const std::string& run, RunState state, const std::string& reason, int failed_rank = -1);
+  // At start: every run that is not in a final state becomes `lost`. Returns their ids.
+  std::vector<std::string> mark_unfinished_as_lost(const std::string& reason);
+
+  // Queues an event; waits while the queue is full (65,536 events). Same (run, rank, worker_sequence) twice is stored once.
+  void append(wire::Event event);
+  // Blocks until everything appended before is committed.
+  void flush();
+  uint64_t node_sequence() const;      // last committed
+  uint64_t queue_full_count() const;   // how often append had to wait
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// The reading side: read-only connection, usable while a daemon writes. A file of a newer schema is refused (RW-STORE-002).
+class Reader {
+ public:
+  explicit Reader(const std::filesystem::path& file);
+  ~Reader();
+
+  std::vector<RunRecord> runs(size_t limit = 1000) const;           // newest first
+  // By full id, unique prefix of an id, or name (newest wins); "last" is the newest. Throws RW-STORE-011 when none matches (exit code 2).
+  RunRecord run(const std::string& id_or_name) const;
+  std::vector<std::string> metric_names(const std::string& run) const;
+  // Points in step order. rank -1: the points of the run as a whole (sent by rank 0). From `after_step` (exclusive) on.
+  std::vector<MetricPoint> metric(const std::string& run, const std::string& name, int rank = -1, int64_t after_step = -1) const;
+  std::optional<MetricPoint> last_metric(const std::string& run, const std::string& name) const;
+  // In node_sequence order, after `after`; the last `limit` of them when `tail`.
+  std::vector<LogLine> logs(const std::string& run, uint64_t after, size_t limit, bool tail) const;
+  std::vector<SpanRecord> spans(const std::string& run, int64_t from_step, int64_t to_step) const;
+  std::vector<CheckpointRecord> checkpoints(const std::string& run) const;
+  // Committed events by node_sequence in [from, to], at most `limit`; those already pruned from the journal are absent.
+  std::vector<wire::Event> events(uint64_t from, uint64_t to, size_t limit) const;
+  uint64_t oldest_journal_sequence() const;
+  uint64_t node_sequence() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ringwright::history
