@@ -23,3 +23,9 @@ if(RINGWRIGHT_SANITIZE)
   add_compile_options(-fsanitize=${RINGWRIGHT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${RINGWRIGHT_SANITIZE})
 endif()
+
+# Coverage feedback in everything that a fuzzer links; the fuzzers themselves add libFuzzer's main.
+if(RINGWRIGHT_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+  add_link_options(-fsanitize=fuzzer-no-link)
+endif()

@@ -1,0 +1,169 @@
+// Runs every case of tests/cases/cli/*.yaml against the program `ringwright`. A file is a list of cases:
+//
+//   - name: what it shows
+//     files: {recipe.yaml: "text"}         written into the case's own folder, which is the working directory
+//     env: {NAME: value, OTHER: null}      on top of a clean environment; null unsets
+//     args: [check, recipe.yaml]           {source}: the source tree, {case}: the case's folder
+//     exit: 3
+//     stdout: [fragment, ...]              all must be there, in this order
+//     stderr: [fragment, ...]
+//     stdout_lacks, stderr_lacks: [...]    none may be there
+//     json: stdout                         the stream must hold exactly one JSON document
+//
+// XDG_* point into the case's folder. An empty list for stdout or stderr demands an empty stream.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace ringwright {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Case {
+  std::string file;
+  YAML::Node node;
+};
+
+struct Outcome {
+  int exit_code = -1;
+  std::string out, err;
+};
+
+std::string slurp(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::vector<Case> read_cases() {
+  std::vector<Case> cases;
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(fs::path(RINGWRIGHT_SOURCE_DIR) / "tests/cases/cli"))
+    if (entry.path().extension() == ".yaml") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  for (const fs::path& file : files)
+    for (const YAML::Node& node : YAML::LoadFile(file.string())) cases.push_back({file.stem().string(), node});
+  return cases;
+}
+
+std::string expand(std::string text, const fs::path& folder) {
+  const std::map<std::string, std::string> names = {{"{source}", RINGWRIGHT_SOURCE_DIR}, {"{case}", folder.string()}};
+  for (const auto& [name, value] : names)
+    for (size_t at; (at = text.find(name)) != std::string::npos;) text.replace(at, name.size(), value);
+  return text;
+}
+
+std::vector<std::string> texts(const YAML::Node& list, const fs::path& folder) {
+  std::vector<std::string> result;
+  for (const YAML::Node& item : list) result.push_back(expand(item.as<std::string>(), folder));
+  return result;
+}
+
+std::map<std::string, std::string> environment(const YAML::Node& given, const fs::path& folder) {
+  std::map<std::string, std::string> variables = {{"PATH", "/usr/bin:/bin"}, {"HOME", folder.string()}, {"LC_ALL", "C.UTF-8"}};
+  for (const char* name : {"XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"}) variables[name] = folder.string();
+  for (const char* name : {"ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"})
+    if (const char* value = std::getenv(name)) variables[name] = value;
+  for (const auto& item : given) {
+    if (item.second.IsNull())
+      variables.erase(item.first.as<std::string>());
+    else
+      variables[item.first.as<std::string>()] = expand(item.second.as<std::string>(), folder);
+  }
+  return variables;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& values) {
+  std::vector<char*> result;
+  for (std::string& value : values) result.push_back(value.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+Outcome call(std::vector<std::string> arguments, const std::map<std::string, std::string>& variables, const fs::path& folder,
+             const fs::path& streams) {
+  arguments.insert(arguments.begin(), std::string(RINGWRIGHT_BINARY_DIR) + "/ringwright");
+  std::vector<std::string> settings;
+  for (const auto& [name, value] : variables) settings.push_back(name + "=" + value);
+  std::vector<char*> argv = pointers(arguments), envp = pointers(settings);
+  const fs::path out = streams / "stdout", err = streams / "stderr";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const int out_fd = ::open(out.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600), err_fd = ::open(err.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
+    if (::chdir(folder.c_str()) != 0 || ::dup2(out_fd, 1) < 0 || ::dup2(err_fd, 2) < 0) ::_exit(126);
+    ::execve(argv[0], argv.data(), envp.data());
+    ::_exit(127);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), slurp(out), slurp(err)};
+}
+
+void expect_fragments(const std::string& text, const YAML::Node& wanted, const char* stream, const fs::path& folder) {
+  if (wanted && wanted.size() == 0) {
+    EXPECT_EQ(text, "") << stream << " must be empty";
+  }
+  size_t from = 0;
+  for (const std::string& fragment : texts(wanted, folder)) {
+    const size_t at = text.find(fragment, from);
+    EXPECT_NE(at, std::string::npos) << stream << " lacks (in this order): " << fragment << "\n--- " << stream << "\n" << text;
+    if (at != std::string::npos) from = at + fragment.size();
+  }
+}
+
+void expect_lacks(const std::string& text, const YAML::Node& unwanted, const char* stream, const fs::path& folder) {
+  for (const std::string& fragment : texts(unwanted, folder))
+    EXPECT_EQ(text.find(fragment), std::string::npos) << stream << " holds: " << fragment << "\n--- " << stream << "\n" << text;
+}
+
+void run_case(const Case& item) {
+  std::string pattern = (fs::temp_directory_path() / "ringwright-cli-XXXXXX").string();
+  const fs::path folder = ::mkdtemp(pattern.data());
+  const fs::path streams = folder / ".streams";
+  fs::create_directory(streams);
+  for (const auto& file : item.node["files"]) {
+    const fs::path target = folder / file.first.as<std::string>();
+    fs::create_directories(target.parent_path());
+    std::ofstream(target, std::ios::binary) << file.second.as<std::string>();
+  }
+  const Outcome outcome = call(texts(item.node["args"], folder), environment(item.node["env"], folder), folder, streams);
+  EXPECT_EQ(outcome.exit_code, item.node["exit"].as<int>()) << "--- stdout\n" << outcome.out << "--- stderr\n" << outcome.err;
+  expect_fragments(outcome.out, item.node["stdout"], "stdout", folder);
+  expect_fragments(outcome.err, item.node["stderr"], "stderr", folder);
+  expect_lacks(outcome.out, item.node["stdout_lacks"], "stdout", folder);
+  expect_lacks(outcome.err, item.node["stderr_lacks"], "stderr", folder);
+  if (const YAML::Node json = item.node["json"]) {
+    EXPECT_TRUE(nlohmann::json::accept(json.as<std::string>() == "stderr" ? outcome.err : outcome.out)) << outcome.out << outcome.err;
+  }
+  fs::remove_all(folder);
+}
+
+class CliCase : public testing::Test {
+ public:
+  explicit CliCase(Case item) : item_(std::move(item)) {}
+  void TestBody() override { run_case(item_); }
+
+ private:
+  Case item_;
+};
+
+}  // namespace
+}  // namespace ringwright
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  for (const auto& item : ringwright::read_cases())
+    testing::RegisterTest(("Cli_" + item.file).c_str(), item.node["name"].as<std::string>().c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                          [item]() -> testing::Test* { return new ringwright::CliCase(item); });
+  return RUN_ALL_TESTS();
+}
