@@ -15,9 +15,12 @@ struct RopeConfig {
   std::string type = "default";  // default, linear, dynamic, llama3, yarn
   double theta = 10000;
   double factor = 1;
-  double low_freq_factor = 1, high_freq_factor = 4;   // llama3
-  int64_t original_max_position_embeddings = 0;       // 0: max_position_embeddings
-  nlohmann::json raw;                                 // the section as written, for the types that a later family needs
+  double low_freq_factor = 1, high_freq_factor = 4;  // llama3
+  int64_t original_max_position_embeddings = 0;      // filled in: max_position_embeddings where the file has none
+  double beta_fast = 32, beta_slow = 1;              // yarn, as are the following
+  bool truncate = true;
+  std::optional<double> attention_factor, mscale, mscale_all_dim;
+  nlohmann::json raw;  // the section as written, for the types that a later family needs
 };
 
 struct ModelConfig {
@@ -38,15 +41,16 @@ struct ModelConfig {
   std::string dtype = "float32";
   double initializer_range = 0.02;
   RopeConfig rope;
-  int64_t bos_token_id = -1, pad_token_id = -1;       // -1: none
+  int64_t bos_token_id = -1, pad_token_id = -1;  // -1: none
   std::vector<int64_t> eos_token_ids;
-  nlohmann::json raw;                                 // the whole file, written back on save
+  nlohmann::json raw;  // the whole file, written back on save
 
   int64_t parameter_count() const;
 };
 
 // Throws Error: RW-MODEL-001 folder or file missing, RW-MODEL-002 not JSON (file:line:column), RW-MODEL-003 key missing or out of range,
-// RW-MODEL-004 family not supported (exit code 3, lists the supported).
+// RW-MODEL-004 family not supported (exit code 3, lists the supported). A value that would change the maths and is not supported (another
+// activation, attention dropout, quantised weights) is RW-MODEL-003 too. Unknown keys are ignored and kept in `raw`.
 ModelConfig parse_model_config(const nlohmann::json& json, const std::string& file_name);
 ModelConfig read_model_config(const std::filesystem::path& folder);
 
