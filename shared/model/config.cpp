@@ -15,6 +15,7 @@ namespace {
 constexpr uint64_t kConfigBytesMax = 16u << 20;
 constexpr int64_t kSizeMax = int64_t{1} << 31;  // of any one dimension
 constexpr int64_t kLayersMax = 10'000;
+constexpr double kParametersMax = 1e14;
 constexpr int64_t kDefaultMaxPositions = 2048;  // of transformers' LlamaConfig
 
 const std::vector<std::string> kFamilies = {"llama"};
@@ -111,8 +112,10 @@ void read_sizes(const Section& section, ModelConfig& config) {
   config.head_dim = section.integer("head_dim", config.hidden_size / config.num_attention_heads, 2);
   if (config.head_dim % 2 != 0) section.refuse("head_dim", fmt::format("is {}", config.head_dim), "an even number, since rope turns pairs");
   config.max_position_embeddings = section.integer("max_position_embeddings", kDefaultMaxPositions, 1);
-  if (const double bytes = 4.0 * static_cast<double>(config.parameter_count()); bytes > 1e15)
-    section.refuse("hidden_size", fmt::format("and the other sizes make {:.3g} bytes of parameters", bytes), "a model that fits on a machine");
+  // In floating point, since a lying file could overflow the exact count.
+  const auto widest = static_cast<double>(std::max({config.intermediate_size, config.num_attention_heads * config.head_dim, config.vocab_size}));
+  if (widest * static_cast<double>(config.hidden_size) * static_cast<double>(config.num_hidden_layers) > kParametersMax)
+    section.refuse("hidden_size", "and the other sizes make a model of more parameters than any machine holds", "sizes of a real model");
 }
 
 void read_rope_type(const Section& section, ModelConfig& config) {

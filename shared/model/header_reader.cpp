@@ -13,7 +13,8 @@ constexpr int kNestingMax = 128;
 }  // namespace
 
 bool HeaderReader::read(std::string_view text) {
-  // Only JSON white space may stand before the object: the parser itself would also skip a byte order mark.
+  // The parser itself would skip a byte order mark and take a zero byte for the end.
+  if (text.find('\0') != std::string_view::npos) return fail("the header holds a zero byte");
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || text[first] != '{') return fail("the header is not a JSON object");
   return nlohmann::json::sax_parse(text.begin(), text.end(), this);
