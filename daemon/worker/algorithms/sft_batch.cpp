@@ -1,0 +1,41 @@
+#include "daemon/worker/algorithms/sft_batch.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+namespace ringwright::worker {
+
+int64_t count_targets(const std::vector<const Row*>& rows) {
+  int64_t count = 0;
+  for (const Row* row : rows) count += std::count(row->trained.begin() + 1, row->trained.end(), uint8_t{1});
+  return count;
+}
+
+SftBatch make_sft_batch(const std::vector<const Row*>& rows, int64_t pad_id, int64_t global_token_count) {
+  int64_t length = 0;
+  for (const Row* row : rows) length = std::max(length, static_cast<int64_t>(row->ids.size()));
+  const auto row_count = static_cast<int64_t>(rows.size());
+  SftBatch batch;
+  batch.row_count = row_count;
+  batch.token_count = count_targets(rows);
+  batch.ids_BS = at::full({row_count, length}, pad_id, at::kLong);
+  batch.targets_BS = at::full({row_count, length}, kIgnoredTarget, at::kLong);
+  batch.weights_BS = at::zeros({row_count, length}, at::kFloat);
+  const float weight = 1.0F / static_cast<float>(std::max<int64_t>(global_token_count, 1));
+  for (int64_t b = 0; b < row_count; ++b) {
+    const Row& row = *rows[static_cast<size_t>(b)];
+    int64_t* ids = batch.ids_BS.data_ptr<int64_t>() + b * length;
+    int64_t* targets = batch.targets_BS.data_ptr<int64_t>() + b * length;
+    float* weights = batch.weights_BS.data_ptr<float>() + b * length;
+    std::copy(row.ids.begin(), row.ids.end(), ids);
+    for (size_t t = 1; t < row.ids.size(); ++t) {
+      if (!row.trained[t]) continue;
+      targets[t - 1] = row.ids[t];
+      weights[t - 1] = weight;
+    }
+  }
+  return batch;
+}
+
+}  // namespace ringwright::worker

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""House rules as a test: what includes what, how long files are, words that must not appear. usage: check_tree.py SOURCE_FOLDER"""
+import os
+import re
+import sys
+
+ROOT = sys.argv[1]
+CODE = (".cpp", ".h", ".cu", ".cuh")
+TEXT = CODE + (".py", ".sh", ".cmake", ".txt", ".md", ".yaml", ".json", ".sql", "")
+SKIPPED_FOLDERS = {"build", ".git", "__pycache__", "goldens", "data"}
+FILE_LINES_MAX = 700
+
+# (folder the rule holds for, includes that it may not have, why)
+INCLUDE_RULES = [
+    ("shared", r"[<\"](daemon|console)/", "shared depends on nobody outside"),
+    ("shared", r"[<\"](torch|ATen|c10|imgui|implot|GLFW)", "no LibTorch and no GUI in shared"),
+    ("shared/base", r"\"shared/(?!base/)", "base depends on nothing else"),
+    ("shared/mesh", r"\"shared/(?!base/|mesh/)", "mesh is pure topology"),
+    ("shared/layout", r"\"shared/(?!base/|layout/)", "layout is pure index arithmetic"),
+    ("shared/recipe", r"<zmq|\"shared/(wire|history)/", "the recipe knows no sockets and no store"),
+    ("shared/model", r"<zmq|\"shared/(wire|history)/", "model files know no sockets and no store"),
+    ("shared/tokenizer", r"<zmq|\"shared/(wire|history)/", "the tokenizer knows no sockets and no store"),
+    ("daemon", r"\"console/", "the daemon does not know its clients"),
+    ("daemon", r"[<\"](imgui|implot|GLFW)", "no GUI in the daemon"),
+    ("daemon/service", r"[<\"](torch|ATen|c10)/|\"daemon/worker/", "the daemon never links LibTorch"),
+    ("console", r"\"daemon/", "the console speaks to the daemon over the wire"),
+    ("console", r"[<\"](torch|ATen|c10)/", "LibTorch stays in the worker"),
+    ("console/cli", r"[<\"](imgui|implot|GLFW)|\"console/gui/", "the CLI opens no window"),
+]
+# Spelled so that this file does not find itself.
+WORDS = [
+    (r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b", CODE, "unfinished work belongs into an issue"),
+    (r"(?<![\w.])/(wo" r"rk|ro" r"ot|ho" r"me)/", TEXT, "a path of one machine"),
+    (r"https?://[a-z.]*(py" r"pi|python" r"hosted|deb" r"ian)[a-z.]*", TEXT, "a registry's address"),
+]
+
+faults = []
+files_read = 0
+
+
+def fault(path, number, text):
+    faults.append(f"{path}:{number}: {text}")
+
+
+def check_includes(path, lines):
+    for folder, pattern, why in INCLUDE_RULES:
+        if not path.startswith(folder + "/"):
+            continue
+        for number, line in enumerate(lines, 1):
+            if line.startswith("#include") and re.search(pattern, line):
+                fault(path, number, f"{line.strip()}: {why}")
+
+
+def check_words(path, extension, lines):
+    for pattern, extensions, why in WORDS:
+        if extension in extensions:
+            for number, line in enumerate(lines, 1):
+                if re.search(pattern, line):
+                    fault(path, number, f"'{re.search(pattern, line).group(0)}': {why}")
+
+
+def check_file(path):
+    global files_read
+    extension = os.path.splitext(path)[1]
+    if extension not in TEXT:
+        return
+    try:
+        lines = open(os.path.join(ROOT, path), encoding="utf-8").read().split("\n")
+    except UnicodeDecodeError:
+        return
+    files_read += 1
+    if extension in CODE:
+        check_includes(path, lines)
+        if len(lines) > FILE_LINES_MAX:
+            fault(path, len(lines), f"more than {FILE_LINES_MAX} lines")
+        for number, line in enumerate(lines, 1):
+            if line != line.rstrip() or "\t" in line:
+                fault(path, number, "trailing space or tab")
+    check_words(path, extension, lines)
+
+
+for folder, folders, names in os.walk(ROOT):
+    folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS)
+    for name in sorted(names):
+        check_file(os.path.relpath(os.path.join(folder, name), ROOT))
+
+print("\n".join(faults))
+print(f"{files_read} files read")
+print(f"{0 if faults else 1} passed, {len(faults)} failed")
+sys.exit(bool(faults) or files_read < 50)
