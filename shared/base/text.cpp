@@ -74,4 +74,42 @@ std::string format_elapsed(double seconds) {
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
+namespace {
+
+// Length of the valid UTF-8 sequence at the start of `rest`, 0 when there is none (RFC 3629: no overlong forms, no surrogates).
+size_t utf8_sequence_bytes(std::string_view rest) {
+  const auto byte = [&](size_t i) { return i < rest.size() ? static_cast<unsigned char>(rest[i]) : 0u; };
+  const auto within = [&](size_t i, unsigned low, unsigned high) { return byte(i) >= low && byte(i) <= high; };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return 1;
+  if (lead >= 0xC2 && lead <= 0xDF) return within(1, 0x80, 0xBF) ? 2 : 0;
+  if (lead >= 0xE0 && lead <= 0xEF) {
+    const bool second = within(1, lead == 0xE0 ? 0xA0 : 0x80, lead == 0xED ? 0x9F : 0xBF);
+    return second && within(2, 0x80, 0xBF) ? 3 : 0;
+  }
+  if (lead < 0xF0 || lead > 0xF4) return 0;
+  const bool second = within(1, lead == 0xF0 ? 0x90 : 0x80, lead == 0xF4 ? 0x8F : 0xBF);
+  return second && within(2, 0x80, 0xBF) && within(3, 0x80, 0xBF) ? 4 : 0;
+}
+
+}  // namespace
+
+std::string valid_utf8(std::string bytes) {
+  size_t good = 0;
+  const std::string_view view = bytes;
+  while (good < view.size()) {
+    const size_t length = utf8_sequence_bytes(view.substr(good));
+    if (length == 0) break;
+    good += length;
+  }
+  if (good == view.size()) return bytes;
+  std::string clean(view.substr(0, good));
+  for (size_t i = good; i < view.size();) {
+    const size_t length = utf8_sequence_bytes(view.substr(i));
+    clean.append(length == 0 ? std::string_view("\xEF\xBF\xBD") : view.substr(i, length));
+    i += length == 0 ? 1 : length;
+  }
+  return clean;
+}
+
 }  // namespace ringwright::text

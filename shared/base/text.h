@@ -25,4 +25,7 @@ std::string format_bytes(uint64_t bytes);
 // Seconds -> "0.2 s", "42 s", "3:12", "3:12:08".
 std::string format_elapsed(double seconds);
 
+// Bytes that are no UTF-8 become U+FFFD; valid text is returned as it is.
+std::string valid_utf8(std::string bytes);
+
 }  // namespace ringwright::text

@@ -7,11 +7,14 @@
 //   run.stop         {run, force: bool}                                                                            -> {state}
 //   run.list         {}                                                                                            -> {runs: [...]}
 //   snapshot         {} -> {node_sequence, runs: [...]}: the state of all active runs as of node_sequence
-//   events.range     {from, to, limit} -> {events: [[topic, header, body], ...], next, oldest}: committed events by node_sequence
+//   events.range     {from, to, limit, run?} -> {events: [[topic, header, body], ...], next, oldest}: committed events by node_sequence, of one
+//                     run where `run` is given. `next`: where to go on; `oldest`: what lies before it has been pruned from the journal
+//   status           {} -> hello's fields and {counters: {name: number}}: how often each bound was hit
 //   daemon.stop      {drain: bool}     -> {}: drain waits for the runs, otherwise they are stopped first
 //
 // Events: XPUB at <runtime directory>/events.sock. On subscribing, a subscriber gets a welcome message: topic "welcome", then one
-// MessagePack map {version, node_sequence}. It then asks for a snapshot or a range up to that number and drops what it has twice.
+// MessagePack map {version, node_sequence, started_unix_ns}. It then asks for a snapshot or a range up to that number and drops what it
+// has twice. The same message is sent every second, so that silence means trouble and a loss at the end of a burst is seen too.
 #pragma once
 
 #include <chrono>
@@ -49,18 +52,21 @@ class ControlClient {
   std::unique_ptr<Impl> impl_;
 };
 
+inline constexpr const char* kWelcomeTopic = "welcome";
+
 // Subscriber with gap repair: each event exactly once, in the order of node_sequence. A background thread receives; the callback
-// runs on that thread.
+// runs on that thread and must not throw.
 class EventStream {
  public:
-  enum class Connection { connecting, connected, stale, lost };  // stale: 3 s of silence, lost: 15 s
+  enum class Connection { connecting, connected, stale, lost };  // stale: 3 s of silence, lost: 15 s, or nobody listens any more
   struct Status {
     Connection connection = Connection::connecting;
-    uint64_t node_sequence = 0;      // last event delivered
+    uint64_t node_sequence = 0;      // up to here everything has been delivered
     uint64_t gaps = 0, repaired = 0; // events missed on the wire; those of them fetched from the store
     int64_t last_message_unix_ns = 0;
   };
-  // `after`: the last node_sequence that the caller has; events after it are delivered, the missing ones fetched first.
+  // `after`: the last node_sequence that the caller has; events after it are delivered, the missing ones fetched first. With `run`, only
+  // that run's events are delivered (the numbers of the others count as seen).
   EventStream(const Endpoints& endpoints, uint64_t after, std::function<void(const Event&)> deliver, std::string run = "");
   ~EventStream();
   Status status() const;

@@ -6,14 +6,20 @@
 //   body     MessagePack map; its fields by kind are listed below
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
+#include "shared/base/error.h"
+
 namespace ringwright::wire {
 
 inline constexpr uint8_t kProtocolVersion = 1;
+inline constexpr size_t kHeaderBytes = 32;
+// The largest body that the daemon takes from a worker; a larger message is refused and counted.
+inline constexpr size_t kBodyBytesMax = size_t{4} << 20;
 
 // Kinds that a reader does not know are stored and skipped, so new ones may be added without a new protocol version.
 enum class Kind : uint8_t {
@@ -40,9 +46,13 @@ struct Event {
 // The header frame. Throws Error RW-WIRE-001 (no Ringwright frame), RW-WIRE-002 (other protocol version; exit code 5).
 std::string encode_header(const Event& event);
 void decode_header(std::string_view frame, Event& event);
-// The body frame. Throws Error RW-WIRE-003 (damaged body, or one that is no map).
+// The body frame. Decoding throws Error RW-WIRE-003 (damaged body, one that is no map, or one nested deeper than 64 levels) and makes
+// every text valid UTF-8.
 std::string encode_body(const nlohmann::json& body);
 nlohmann::json decode_body(std::string_view frame);
+
+// RW-WIRE-002, for whoever finds that the other side speaks version `theirs`.
+Error version_mismatch(int64_t theirs);
 
 int64_t now_unix_ns();
 

@@ -1,0 +1,72 @@
+// A daemon of a hundred lines for tests of the client side: publishes numbered events, keeps them, answers events.range.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+#include <zmq.hpp>
+
+#include "shared/wire/control.h"
+
+namespace ringwright::wire {
+
+// A folder of its own, removed at the end.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+class SmallDaemon {
+ public:
+  explicit SmallDaemon(const Endpoints& endpoints);
+  ~SmallDaemon();
+
+  // Numbered from 1; body {number, padding}.
+  void publish(size_t count, size_t padding_bytes = 0, const std::string& run = "r_00000001");
+  // Numbered and stored, but never sent: what a full queue does to a slow subscriber.
+  void lose(size_t count);
+  void set_answering(bool answering) { answering_ = answering; }
+  size_t requests() const { return requests_; }
+
+ private:
+  struct Command {
+    size_t count, padding_bytes;
+    std::string run;
+    bool send;
+  };
+  void loop();
+  void take_commands();
+  void welcome();
+  void answer();
+  nlohmann::json range(const nlohmann::json& request) const;
+
+  zmq::context_t context_;
+  zmq::socket_t control_, events_;
+  std::vector<Event> stored_;
+  std::mutex mutex_;
+  std::vector<Command> commands_;
+  std::atomic<bool> stop_{false}, answering_{true};
+  std::atomic<size_t> requests_{0};
+  std::thread thread_;
+};
+
+// Waits until `condition` holds, at most `seconds`.
+template <class Condition>
+bool eventually(Condition condition, double seconds = 20) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+}  // namespace ringwright::wire
