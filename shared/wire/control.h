@@ -61,8 +61,8 @@ class EventStream {
   enum class Connection { connecting, connected, stale, lost };  // stale: 3 s of silence, lost: 15 s, or nobody listens any more
   struct Status {
     Connection connection = Connection::connecting;
-    uint64_t node_sequence = 0;      // up to here everything has been delivered
-    uint64_t gaps = 0, repaired = 0; // events missed on the wire; those of them fetched from the store
+    uint64_t node_sequence = 0;       // up to here everything has been delivered
+    uint64_t gaps = 0, repaired = 0;  // events missed on the wire; those of them fetched from the store
     int64_t last_message_unix_ns = 0;
   };
   // `after`: the last node_sequence that the caller has; events after it are delivered, the missing ones fetched first. With `run`, only

@@ -53,7 +53,8 @@ bool somebody_listens(const std::string& endpoint) {
   return listens;
 }
 
-ControlSocket::ControlSocket(zmq::context_t& context, std::string endpoint) : endpoint_(std::move(endpoint)), socket_(context, zmq::socket_type::dealer) {
+ControlSocket::ControlSocket(zmq::context_t& context, std::string endpoint)
+    : endpoint_(std::move(endpoint)), socket_(context, zmq::socket_type::dealer) {
   socket_.set(zmq::sockopt::linger, kLinger_ms);
   socket_.set(zmq::sockopt::sndhwm, kQueueMax);
   socket_.set(zmq::sockopt::rcvhwm, kQueueMax);

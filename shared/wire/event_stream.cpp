@@ -42,7 +42,12 @@ class WakeFd {
 
 struct EventStream::Impl {
   Impl(const Endpoints& endpoints, uint64_t after, std::function<void(const Event&)> deliver, std::string run)
-      : endpoints(endpoints), deliver(std::move(deliver)), run(std::move(run)), control(context, endpoints.control), events(context, zmq::socket_type::sub), last(after) {
+      : endpoints(endpoints),
+        deliver(std::move(deliver)),
+        run(std::move(run)),
+        control(context, endpoints.control),
+        events(context, zmq::socket_type::sub),
+        last(after) {
     known.node_sequence = after;
     events.set(zmq::sockopt::linger, 0);
     events.set(zmq::sockopt::subscribe, "");

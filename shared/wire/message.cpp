@@ -118,12 +118,12 @@ std::string encode_header(const Event& event) {
 
 void decode_header(std::string_view frame, Event& event) {
   if (frame.size() < 3 || std::memcmp(frame.data(), kMagic, sizeof kMagic) != 0)
-    throw Error({"RW-WIRE-001", "a message is no Ringwright message", "header frame", "a frame that starts with RW", "look for another program on this socket",
-                 ExitCode::run_failed});
+    throw Error({"RW-WIRE-001", "a message is no Ringwright message", "header frame", "a frame that starts with RW",
+                 "look for another program on this socket", ExitCode::run_failed});
   if (static_cast<uint8_t>(frame[2]) != kProtocolVersion) throw version_mismatch(static_cast<uint8_t>(frame[2]));
   if (frame.size() != kHeaderBytes)
-    throw Error({"RW-WIRE-001", "a message's header has " + std::to_string(frame.size()) + " bytes", "header frame", std::to_string(kHeaderBytes) + " bytes",
-                 "update the program that sent it to the daemon's version", ExitCode::run_failed});
+    throw Error({"RW-WIRE-001", "a message's header has " + std::to_string(frame.size()) + " bytes", "header frame",
+                 std::to_string(kHeaderBytes) + " bytes", "update the program that sent it to the daemon's version", ExitCode::run_failed});
   frame.remove_prefix(3);
   event.kind = static_cast<Kind>(take<uint8_t>(frame));
   event.rank = take<int32_t>(frame);
@@ -153,13 +153,12 @@ nlohmann::json decode_body(std::string_view frame) {
 }
 
 Error version_mismatch(int64_t theirs) {
-  return Error({"RW-WIRE-002", "the other side speaks protocol version " + std::to_string(theirs), "protocol version", "version " + std::to_string(kProtocolVersion),
+  return Error({"RW-WIRE-002", "the other side speaks protocol version " + std::to_string(theirs), "protocol version",
+                "version " + std::to_string(kProtocolVersion),
                 "use one release of Ringwright for daemon, worker, console and command line; restart the daemon after an update",
                 ExitCode::version_mismatch});
 }
 
-int64_t now_unix_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
+int64_t now_unix_ns() { return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 }  // namespace ringwright::wire

@@ -21,16 +21,16 @@ namespace ringwright::wire {
 
 struct WorkerSpec {
   std::string run;
-  std::string directory;         // the run's folder: spec.json, rank<r>.log, checkpoints when the recipe names no other place
-  nlohmann::json recipe;         // resolved recipe
-  nlohmann::json paths;          // {"model": folder, "tokenizer": folder, "train": file, "validation": file|null}, absolute
+  std::string directory;  // the run's folder: spec.json, rank<r>.log, checkpoints when the recipe names no other place
+  nlohmann::json recipe;  // resolved recipe
+  nlohmann::json paths;   // {"model": folder, "tokenizer": folder, "train": file, "validation": file|null}, absolute
   int world_size = 1;
   int dp_replicate = 1, dp_shard = 1, cp = 1, tp = 1, pp = 1;
   std::string rendezvous_host = "127.0.0.1";
   uint16_t rendezvous_port = 0;
   double orphan_grace_s = 30;
   int threads_per_rank = 1;
-  uint64_t talk_points = 0;      // > 0: a talk-only worker, which sends this many metric points and trains nothing
+  uint64_t talk_points = 0;  // > 0: a talk-only worker, which sends this many metric points and trains nothing
 };
 
 nlohmann::json to_json(const WorkerSpec& spec);

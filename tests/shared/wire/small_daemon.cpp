@@ -14,8 +14,7 @@ TemporaryFolder::TemporaryFolder() {
 
 TemporaryFolder::~TemporaryFolder() { std::filesystem::remove_all(path_); }
 
-SmallDaemon::SmallDaemon(const Endpoints& endpoints)
-    : control_(context_, zmq::socket_type::router), events_(context_, zmq::socket_type::xpub) {
+SmallDaemon::SmallDaemon(const Endpoints& endpoints) : control_(context_, zmq::socket_type::router), events_(context_, zmq::socket_type::xpub) {
   control_.set(zmq::sockopt::linger, 0);
   events_.set(zmq::sockopt::linger, 0);
   events_.set(zmq::sockopt::xpub_verbose, 1);
@@ -80,7 +79,8 @@ void SmallDaemon::take_commands() {
 
 void SmallDaemon::welcome() {
   events_.send(zmq::str_buffer("welcome"), zmq::send_flags::sndmore);
-  events_.send(zmq::buffer(encode_body({{"version", kProtocolVersion}, {"node_sequence", stored_.size()}, {"started_unix_ns", 1}})), zmq::send_flags::none);
+  events_.send(zmq::buffer(encode_body({{"version", kProtocolVersion}, {"node_sequence", stored_.size()}, {"started_unix_ns", 1}})),
+               zmq::send_flags::none);
 }
 
 void SmallDaemon::answer() {
@@ -90,7 +90,8 @@ void SmallDaemon::answer() {
     const nlohmann::json request = decode_body(frame.to_string_view());
     nlohmann::json reply = {{"ok", true}};
     if (request["op"] == "events.range") reply = range(request);
-    if (request["op"] == "refuse") reply = {{"ok", false}, {"error", to_json(ErrorParts{"RW-MESH-002", "12 is not 8", "cp", "8", "use 8", ExitCode::refused})}};
+    if (request["op"] == "refuse")
+      reply = {{"ok", false}, {"error", to_json(ErrorParts{"RW-MESH-002", "12 is not 8", "cp", "8", "use 8", ExitCode::refused})}};
     reply["version"] = request["op"] == "old" ? 99 : static_cast<int>(kProtocolVersion);
     reply["id"] = request["id"];
     control_.send(identity, zmq::send_flags::sndmore);

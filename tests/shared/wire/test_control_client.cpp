@@ -84,7 +84,9 @@ TEST(ControlClient, T36FrozenDaemonDoesNotHoldUsOnQuitting) {
   }
   EXPECT_LT(seconds_since(quit), 2);
   quit = steady_clock::now();
-  { EventStream stream(endpoints, 0, [](const Event&) {}); }
+  {
+    EventStream stream(endpoints, 0, [](const Event&) {});
+  }
   EXPECT_LT(seconds_since(quit), 2);
   ::close(listener);
 }
