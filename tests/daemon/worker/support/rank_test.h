@@ -1,0 +1,35 @@
+// A GoogleTest that runs in several processes, one rank each, which talk over Gloo on the loopback interface.
+//
+//   RANK_TEST(RingAttention, MatchesFullAttention, 2) { EXPECT_EQ(ranks.world_size(), 2); }
+//
+// The test starts the program again once a rank (posix_spawn, the same test by filter) and passes when all ranks pass. Rank 0 gets the
+// listening socket from the test, as a worker gets it from the daemon. A rank that fails shows its whole output.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "daemon/worker/parallel/process_groups.h"
+
+namespace ringwright::test {
+
+// In a rank: connects over a mesh of cp = world_size and calls `body`. In the test: starts the ranks and waits for them.
+void run_on_ranks(int world_size, const std::function<void(const worker::ProcessGroups& ranks)>& body);
+
+// A TCP socket on the loopback interface, bound to a free port and listening; inherited by child processes.
+struct ListeningSocket {
+  ListeningSocket();
+  ~ListeningSocket();
+  ListeningSocket(const ListeningSocket&) = delete;
+  ListeningSocket& operator=(const ListeningSocket&) = delete;
+  int fd = -1;
+  uint16_t port = 0;
+};
+
+}  // namespace ringwright::test
+
+#define RANK_TEST(suite, name, world_size)                                                    \
+  static void suite##_##name##_body(const ringwright::worker::ProcessGroups& ranks);          \
+  TEST(suite, name) { ringwright::test::run_on_ranks(world_size, suite##_##name##_body); }    \
+  static void suite##_##name##_body([[maybe_unused]] const ringwright::worker::ProcessGroups& ranks)
