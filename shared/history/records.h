@@ -64,4 +64,27 @@ struct CheckpointRecord {
   int64_t time_unix_ns;
 };
 
+// The last sign of life of a rank.
+struct RankStatus {
+  int rank;
+  int64_t step;
+  int64_t time_unix_ns;
+  uint64_t resident_bytes, resident_bytes_max;
+  double cpu_seconds;
+};
+
+struct SampleRecord {
+  int64_t step;
+  int rank;
+  nlohmann::json body;
+};
+
+// What a run's bounds and repetitions did to it.
+struct RunCounters {
+  int64_t segment = 1;             // 1, and one more for each resume
+  int64_t metrics_replaced = 0;    // points sent again for the same step with a new sequence number
+  int64_t logs_dropped = 0, spans_dropped = 0, samples_dropped = 0, events_dropped = 0;  // oldest ones, removed at the limit
+  int64_t duplicates = 0;          // events that came again with the same sequence number
+};
+
 }  // namespace ringwright::history

@@ -11,13 +11,15 @@
 #include <vector>
 
 #include "shared/base/error.h"
+#include "shared/history/limits.h"
 #include "shared/history/records.h"
 #include "shared/wire/message.h"
 
 namespace ringwright::history {
 
 // The daemon's side. All writing is done by one thread, in batches; `committed` is called on that thread after each commit with the
-// batch's events in commit order, node_sequence filled in.
+// batch's events in commit order, node_sequence filled in. An event that was stored before (the same run, rank and worker_sequence) comes with
+// node_sequence 0: it is to be acknowledged again, not published again.
 class Writer {
  public:
   struct Hooks {
@@ -25,18 +27,20 @@ class Writer {
     std::function<void(const ErrorParts&)> failed;  // a commit failed (disk full, locked, ...): it is tried again every second, nothing is dropped
   };
   // Creates or migrates the file. Throws Error (exit code 6): RW-STORE-001 not readable or no database, RW-STORE-002 schema newer than this
-  // program, RW-STORE-003 another daemon writes it, RW-STORE-004 disk full.
-  Writer(const std::filesystem::path& file, Hooks hooks);
+  // program, RW-STORE-003 another daemon writes it, RW-STORE-004 disk full, RW-STORE-005 locked, RW-STORE-006 damaged, RW-STORE-007 anything else.
+  Writer(const std::filesystem::path& file, Hooks hooks, Limits limits = {});
   ~Writer();  // commits what is queued
 
-  // Synchronous, durable when they return.
+  // Synchronous, durable when they return. They throw Error: RW-STORE-009 for a run that is there already (create_run) or isn't there, or
+  // what a failed commit reports; then create_run and mark_unfinished_as_lost have changed nothing, while the other two are tried again
+  // every second like events, so that a state is not lost with a full disk. Not to be called from a hook.
   void create_run(const RunRecord& run);
   void set_fingerprint(const std::string& run, const nlohmann::json& fingerprint);
   void set_state(const std::string& run, RunState state, const std::string& reason, int failed_rank = -1);
   // At start: every run that is not in a final state becomes `lost`. Returns their ids.
   std::vector<std::string> mark_unfinished_as_lost(const std::string& reason);
 
-  // Queues an event; waits while the queue is full (65,536 events). Same (run, rank, worker_sequence) twice is stored once.
+  // Queues an event; waits while the queue is full (65,536 events, or a million metric points). Same (run, rank, worker_sequence) twice is stored once.
   void append(wire::Event event);
   // Blocks until everything appended before is committed.
   void flush();
@@ -48,7 +52,8 @@ class Writer {
   std::unique_ptr<Impl> impl_;
 };
 
-// The reading side: read-only connection, usable while a daemon writes. A file of a newer schema is refused (RW-STORE-002).
+// The reading side: read-only connection, usable while a daemon writes; one thread at a time. A file of another schema is refused
+// (RW-STORE-002), a missing one or one that is no history is RW-STORE-001. Everything below takes a run's full id, except run().
 class Reader {
  public:
   explicit Reader(const std::filesystem::path& file);
@@ -58,13 +63,19 @@ class Reader {
   // By full id, unique prefix of an id, or name (newest wins); "last" is the newest. Throws RW-STORE-011 when none matches (exit code 2).
   RunRecord run(const std::string& id_or_name) const;
   std::vector<std::string> metric_names(const std::string& run) const;
-  // Points in step order. rank -1: the points of the run as a whole (sent by rank 0). From `after_step` (exclusive) on.
+  // Points in step order, one for each step: of a step that a resume repeated, the later segment's. rank -1: the points of the run as a whole (sent by rank 0). From `after_step` (exclusive) on.
   std::vector<MetricPoint> metric(const std::string& run, const std::string& name, int rank = -1, int64_t after_step = -1) const;
   std::optional<MetricPoint> last_metric(const std::string& run, const std::string& name) const;
   // In node_sequence order, after `after`; the last `limit` of them when `tail`.
   std::vector<LogLine> logs(const std::string& run, uint64_t after, size_t limit, bool tail) const;
   std::vector<SpanRecord> spans(const std::string& run, int64_t from_step, int64_t to_step) const;
   std::vector<CheckpointRecord> checkpoints(const std::string& run) const;
+  std::vector<RankStatus> rank_statuses(const std::string& run) const;
+  std::vector<SampleRecord> samples(const std::string& run, size_t limit) const;  // newest first
+  // The events of kind `event` and of unknown kinds, newest first.
+  std::vector<wire::Event> run_events(const std::string& run, size_t limit) const;
+  RunCounters counters(const std::string& run) const;
+  std::vector<int> metric_ranks(const std::string& run, const std::string& name) const;
   // Committed events by node_sequence in [from, to], at most `limit`; those already pruned from the journal are absent.
   std::vector<wire::Event> events(uint64_t from, uint64_t to, size_t limit) const;
   uint64_t oldest_journal_sequence() const;

@@ -1,0 +1,165 @@
+#include "shared/history/database.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <string>
+
+#include "shared/history/sql.h"
+
+namespace ringwright::history {
+namespace {
+
+constexpr int kApplicationId = 0x52574831;  // "RWH1": tells our files from other SQLite databases
+constexpr int kBusyTimeoutMs = 5000;
+constexpr int kCacheKib = 16 * 1024;
+constexpr int kCheckpointPages = 4096;  // the WAL is copied into the file when it has this many pages
+constexpr int kWalBytesMax = 64 << 20;  // to which a WAL that grew is cut back
+
+bool is_disk_full(int code, int extended, int system_errno) {
+  return code == SQLITE_FULL || (code == SQLITE_IOERR && (system_errno == EFBIG || system_errno == ENOSPC || system_errno == EDQUOT)) ||
+         extended == SQLITE_IOERR_SHMSIZE;
+}
+
+std::string read_small_file(int descriptor) {
+  char text[32] = {};
+  const ssize_t bytes = ::pread(descriptor, text, sizeof text - 1, 0);
+  return bytes > 0 ? std::string(text, std::strcspn(text, "\n")) : "";
+}
+
+Error no_history(const std::filesystem::path& file, const std::string& what, const std::string& action) {
+  return Error({"RW-STORE-001", what, file.string(), "a history file of Ringwright", action, ExitCode::store});
+}
+
+}  // namespace
+
+int newest_schema() { return std::prev(std::end(sql::kMigrations))->version; }
+
+ErrorParts describe_sqlite_error(const SQLite::Exception& error, const std::filesystem::path& file, int system_errno) {
+  const int code = error.getErrorCode() & 0xff, extended = error.getExtendedErrorCode();
+  const std::string place = file.string();
+  if (is_disk_full(code, extended, system_errno))
+    return {"RW-STORE-004", "the disk is full: the history cannot grow", place, "free space where the history file is",
+            "make room on that disk, or choose another place with --store FILE", ExitCode::store};
+  if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
+    return {"RW-STORE-005", "the history is locked by another program", place, "a lock of less than " + std::to_string(kBusyTimeoutMs / 1000) + " s",
+            "end the program that holds it (an open sqlite3 shell with BEGIN, a backup)", ExitCode::store};
+  if (code == SQLITE_NOTADB) return {"RW-STORE-001", "this file is no SQLite database", place, "a history file of Ringwright", "name another file with --store FILE", ExitCode::store};
+  if (code == SQLITE_CORRUPT)
+    return {"RW-STORE-006", "the history file is damaged: " + std::string(error.what()), place, "a sound SQLite database",
+            "save what is readable with: sqlite3 FILE .recover | sqlite3 NEW; then use --store NEW", ExitCode::store};
+  if (code == SQLITE_CANTOPEN || code == SQLITE_READONLY || code == SQLITE_PERM || code == SQLITE_AUTH)
+    return {"RW-STORE-001", "the history file cannot be opened: " + std::string(error.what()), place, "a file and folder that you may read and write",
+            "look at the permissions, or name another file with --store FILE", ExitCode::store};
+  return {"RW-STORE-007", "the history file reports: " + std::string(error.what()) + " (SQLite " + std::to_string(extended) + ")", place, "",
+          "look at the disk; nothing that was acknowledged is lost", ExitCode::store};
+}
+
+Database::Database(const std::filesystem::path& file, Access access) : file_(file) {
+  try {
+    access == Access::write ? open_for_writing() : open_for_reading();
+    check_schema(access);
+  } catch (const SQLite::Exception& error) {
+    throw Error(connection_ ? describe(error) : describe_sqlite_error(error, file_, errno));
+  }
+}
+
+ErrorParts Database::describe(const SQLite::Exception& error) const {
+  return describe_sqlite_error(error, file_, sqlite3_system_errno(connection_->getHandle()));
+}
+
+void Database::open_for_writing() {
+  std::error_code failure;
+  if (file_.has_parent_path()) std::filesystem::create_directories(file_.parent_path(), failure);
+  if (failure) throw no_history(file_, "the folder of the history file cannot be made: " + failure.message(), "name another file with --store FILE");
+  if (std::filesystem::is_directory(file_)) throw no_history(file_, "the history file is a folder", "name a file with --store FILE");
+  connection_ = std::make_unique<SQLite::Database>(file_.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyTimeoutMs);
+  connection_->exec("PRAGMA synchronous = FULL");
+  connection_->exec("PRAGMA cache_size = -" + std::to_string(kCacheKib));
+  connection_->exec("PRAGMA wal_autocheckpoint = " + std::to_string(kCheckpointPages));
+  connection_->exec("PRAGMA journal_size_limit = " + std::to_string(kWalBytesMax));
+}
+
+void Database::open_for_reading() {
+  std::error_code failure;
+  if (!std::filesystem::exists(file_, failure)) throw no_history(file_, "there is no history file", "start a run with: ringwright run RECIPE; or name another file with --store FILE");
+  if (std::filesystem::is_directory(file_, failure)) throw no_history(file_, "the history file is a folder", "name a file with --store FILE");
+  connection_ = std::make_unique<SQLite::Database>(file_.string(), SQLite::OPEN_READONLY, kBusyTimeoutMs);
+  try {
+    connection_->execAndGet("PRAGMA schema_version");
+  } catch (const SQLite::Exception& error) {
+    // A WAL database in a folder without write permission: readable only as a file that nobody changes, which is so when it has no WAL.
+    if ((error.getErrorCode() & 0xff) != SQLITE_CANTOPEN || std::filesystem::exists(file_.string() + "-wal", failure)) throw;
+    std::string uri = "file:";
+    for (const char c : file_.string()) c == '?' || c == '#' || c == '%' ? uri += (c == '?' ? "%3f" : c == '#' ? "%23" : "%25") : uri += c;
+    connection_ = std::make_unique<SQLite::Database>(uri + "?immutable=1", SQLite::OPEN_READONLY | SQLite::OPEN_URI, kBusyTimeoutMs);
+  }
+}
+
+void Database::check_schema(Access access) {
+  const int schema = connection_->execAndGet("PRAGMA user_version");
+  const int application = connection_->execAndGet("PRAGMA application_id");
+  const int tables = connection_->execAndGet("SELECT count(*) FROM sqlite_master");
+  const bool fresh = schema == 0 && application == 0 && tables == 0;
+  if (!fresh && application != kApplicationId)
+    throw no_history(file_, "this SQLite database is not a history of Ringwright", "name another file with --store FILE");
+  if (schema > newest_schema())
+    throw Error({"RW-STORE-002",
+                 "the history file has schema " + std::to_string(schema) + ", newer than this program knows (" + std::to_string(newest_schema()) + ")",
+                 file_.string(), "schema " + std::to_string(newest_schema()) + " or older", "update Ringwright, or use another file with --store FILE",
+                 ExitCode::store});
+  if (access == Access::write) {
+    if (connection_->execAndGet("PRAGMA journal_mode = WAL").getString() != "wal")
+      throw no_history(file_, "the history file's disk does not support a write-ahead log", "name a file on a local disk with --store FILE");
+    migrate(schema);
+  } else if (schema < newest_schema()) {
+    throw Error({"RW-STORE-002", "the history file has schema " + std::to_string(schema) + ", this program reads " + std::to_string(newest_schema()),
+                 file_.string(), "a file that a daemon of this version has opened", "run: ringwright daemon start (it migrates the file)", ExitCode::store});
+  }
+}
+
+void Database::migrate(int from) {
+  for (const sql::Migration& migration : sql::kMigrations) {
+    if (migration.version <= from) continue;
+    SQLite::Transaction transaction(*connection_, SQLite::TransactionBehavior::IMMEDIATE);
+    connection_->exec(migration.text);
+    connection_->exec("PRAGMA application_id = " + std::to_string(kApplicationId));
+    connection_->exec("PRAGMA user_version = " + std::to_string(migration.version));
+    transaction.commit();
+  }
+}
+
+SQLite::Statement& Database::statement(const char* sql) {
+  std::unique_ptr<SQLite::Statement>& prepared = statements_[sql];
+  if (!prepared) prepared = std::make_unique<SQLite::Statement>(*connection_, sql);
+  prepared->tryReset();
+  return *prepared;
+}
+
+WriterLock::WriterLock(const std::filesystem::path& file) {
+  const std::string lock_file = file.string() + ".lock";
+  descriptor_ = ::open(lock_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (descriptor_ < 0)
+    throw Error({"RW-STORE-001", "the history's lock file cannot be opened: " + std::string(std::strerror(errno)), lock_file, "a folder that you may write in",
+                 "look at the permissions, or name another file with --store FILE", ExitCode::store});
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    const std::string owner = read_small_file(descriptor_);
+    ::close(descriptor_);
+    throw Error({"RW-STORE-003", "another daemon writes this history" + (owner.empty() ? "" : " (process " + owner + ")"), file.string(),
+                 "one writer for each history file", "stop it with: ringwright daemon stop; or use another file with --store FILE", ExitCode::store});
+  }
+  const std::string own = std::to_string(::getpid()) + "\n";
+  // The number is only for the message above, so a disk that is full does not matter here.
+  if (::ftruncate(descriptor_, 0) == 0 && ::pwrite(descriptor_, own.data(), own.size(), 0) < 0) errno = 0;
+}
+
+WriterLock::~WriterLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+}  // namespace ringwright::history

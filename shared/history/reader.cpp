@@ -1,0 +1,284 @@
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <algorithm>
+
+#include "shared/base/text.h"
+#include "shared/history/database.h"
+#include "shared/history/metric_value.h"
+#include "shared/history/sql.h"
+#include "shared/history/store.h"
+
+namespace ringwright::history {
+namespace {
+
+nlohmann::json parse(const std::string& text) { return nlohmann::json::parse(text); }
+
+RunRecord run_of(SQLite::Statement& row) {
+  RunRecord run;
+  run.id = row.getColumn(1).getString();
+  run.name = row.getColumn(2).getString();
+  run.algorithm = row.getColumn(3).getString();
+  run.state = run_state_from_string(row.getColumn(4).getString());
+  run.reason = row.getColumn(5).getString();
+  run.created_unix_ns = row.getColumn(6).getInt64();
+  run.started_unix_ns = row.getColumn(7).getInt64();
+  run.ended_unix_ns = row.getColumn(8).getInt64();
+  run.world_size = row.getColumn(9).getInt();
+  run.mesh = parse(row.getColumn(10).getString());
+  run.recipe = parse(row.getColumn(11).getString());
+  run.recipe_text = row.getColumn(12).getString();
+  run.recipe_path = row.getColumn(13).getString();
+  run.overrides = parse(row.getColumn(14).getString()).get<std::vector<std::string>>();
+  run.failed_rank = row.getColumn(15).getInt();
+  run.last_step = row.getColumn(16).getInt64();
+  run.color_index = row.getColumn(17).getInt();
+  return run;
+}
+
+MetricPoint point_of(SQLite::Statement& row, int rank) {
+  const double value = value_of(static_cast<ValueKind>(row.getColumn(2).getInt()), row.getColumn(3).getDouble());
+  return {row.getColumn(0).getInt64(), value, row.getColumn(4).getInt64(), row.getColumn(5).getInt64(), rank};
+}
+
+LogLine log_line_of(SQLite::Statement& row) {
+  return {static_cast<uint64_t>(row.getColumn(0).getInt64()), row.getColumn(1).getInt64(), row.getColumn(2).getInt(), row.getColumn(3).getString(),
+          row.getColumn(4).getString()};
+}
+
+int64_t as_limit(uint64_t limit) { return static_cast<int64_t>(std::min<uint64_t>(limit, INT64_MAX)); }
+
+std::string_view blob_of(const SQLite::Column& column) { return {static_cast<const char*>(column.getBlob()), static_cast<size_t>(column.getBytes())}; }
+
+}  // namespace
+
+struct Reader::Impl {
+  explicit Impl(const std::filesystem::path& file) : database(file, Database::Access::read) {}
+
+  // Runs the query and hands each row to `take`. SQLite's errors become ours.
+  template <class Take, class... Arguments>
+  void rows(Take take, const char* sql, const Arguments&... arguments) {
+    try {
+      SQLite::Statement& statement = database.query(sql, arguments...);
+      while (statement.executeStep()) take(statement);
+      statement.reset();
+    } catch (const SQLite::Exception& error) {
+      throw Error(database.describe(error));
+    } catch (const nlohmann::json::exception& error) {
+      throw Error({"RW-STORE-006", "the history file is damaged: " + std::string(error.what()), database.file().string(), "JSON in this column", "",
+                   ExitCode::store});
+    }
+  }
+  template <class... Arguments>
+  std::optional<int64_t> number(const char* sql, const Arguments&... arguments) {
+    std::optional<int64_t> result;
+    rows([&](SQLite::Statement& row) { result = row.getColumn(0).getInt64(); }, sql, arguments...);
+    return result;
+  }
+
+  // The key of a run by its full id; -1 for none, which no row has.
+  int64_t key(const std::string& run) { return number(sql::run_key, run).value_or(-1); }
+  int64_t metric_key(const std::string& name) { return number(sql::metric_name_key, name).value_or(-1); }
+  std::optional<int64_t> find(const std::string& id_or_name);
+  Error not_found(const std::string& id_or_name);
+  void add_fingerprint(RunRecord& run, int64_t key);
+
+  Database database;
+};
+
+std::optional<int64_t> Reader::Impl::find(const std::string& id_or_name) {
+  if (auto key = number(sql::run_find_by_id, id_or_name)) return key;
+  if (auto key = number(sql::run_find_by_name, id_or_name)) return key;
+  if (id_or_name == "last") return number(sql::run_find_last);
+  if (id_or_name.empty()) return std::nullopt;
+  std::vector<std::pair<int64_t, std::string>> matches;
+  rows([&](SQLite::Statement& row) { matches.emplace_back(row.getColumn(0).getInt64(), row.getColumn(1).getString()); }, sql::run_find_by_prefix,
+       id_or_name);
+  if (matches.empty()) return std::nullopt;
+  if (matches.size() == 1) return matches.front().first;
+  std::string ids;
+  for (const auto& [key, id] : matches) ids += (ids.empty() ? "" : ", ") + id;
+  throw Error({"RW-STORE-011", "\"" + id_or_name + "\" is the beginning of more than one run's id", ids, "a run's id, or enough of it", "add a digit", ExitCode::usage});
+}
+
+Error Reader::Impl::not_found(const std::string& id_or_name) {
+  std::vector<std::string> known;
+  rows([&](SQLite::Statement& row) { known.push_back(row.getColumn(0).getString()), known.push_back(row.getColumn(1).getString()); }, sql::run_names);
+  const std::string nearest = text::nearest(id_or_name, known);
+  return Error({"RW-STORE-011", "there is no run \"" + id_or_name + "\" in this history", database.file().string(),
+                "a run's id, the beginning of one, a name, or \"last\"" + (nearest.empty() ? "" : "; the nearest is \"" + nearest + "\""),
+                "list them with: ringwright runs list", ExitCode::usage});
+}
+
+void Reader::Impl::add_fingerprint(RunRecord& run, int64_t key) {
+  run.fingerprint = nlohmann::json::object();
+  rows(
+      [&](SQLite::Statement& row) {
+        const std::string source = row.getColumn(0).getString();
+        nlohmann::json content = parse(row.getColumn(1).getString());
+        source == "daemon" ? run.fingerprint.update(content) : run.fingerprint["workers"][source].update(content);
+      },
+      sql::fingerprint_list, key);
+}
+
+Reader::Reader(const std::filesystem::path& file) : impl_(std::make_unique<Impl>(file)) {}
+Reader::~Reader() = default;
+
+std::vector<RunRecord> Reader::runs(size_t limit) const {
+  std::vector<RunRecord> runs;
+  std::vector<int64_t> keys;
+  impl_->rows([&](SQLite::Statement& row) { keys.push_back(row.getColumn(0).getInt64()), runs.push_back(run_of(row)); }, sql::run_list, as_limit(limit));
+  for (size_t i = 0; i < runs.size(); ++i) impl_->add_fingerprint(runs[i], keys[i]);
+  return runs;
+}
+
+RunRecord Reader::run(const std::string& id_or_name) const {
+  const std::optional<int64_t> key = impl_->find(id_or_name);
+  if (!key) throw impl_->not_found(id_or_name);
+  RunRecord run;
+  impl_->rows([&](SQLite::Statement& row) { run = run_of(row); }, sql::run_by_key, *key);
+  impl_->add_fingerprint(run, *key);
+  return run;
+}
+
+std::vector<std::string> Reader::metric_names(const std::string& run) const {
+  std::vector<std::string> names;
+  impl_->rows([&](SQLite::Statement& row) { names.push_back(row.getColumn(0).getString()); }, sql::run_metric_list, impl_->key(run));
+  return names;
+}
+
+std::vector<int> Reader::metric_ranks(const std::string& run, const std::string& name) const {
+  std::vector<int> ranks;
+  impl_->rows([&](SQLite::Statement& row) { ranks.push_back(row.getColumn(0).getInt()); }, sql::metric_ranks, impl_->key(run), impl_->metric_key(name));
+  return ranks;
+}
+
+std::vector<MetricPoint> Reader::metric(const std::string& run, const std::string& name, int rank, int64_t after_step) const {
+  const int64_t run_key = impl_->key(run), metric_key = impl_->metric_key(name);
+  std::vector<MetricPoint> points;
+  const auto read = [&](int of_rank) {
+    impl_->rows(
+        [&](SQLite::Statement& row) {
+          const MetricPoint point = point_of(row, of_rank);
+          if (!points.empty() && points.back().step == point.step)
+            points.back() = point;  // a later segment's
+          else
+            points.push_back(point);
+        },
+        sql::metric_points, run_key, metric_key, of_rank, after_step);
+  };
+  read(rank < 0 ? 0 : rank);
+  if (rank < 0 && points.empty()) read(-1);  // sent by the daemon for the run
+  return points;
+}
+
+std::optional<MetricPoint> Reader::last_metric(const std::string& run, const std::string& name) const {
+  const int64_t run_key = impl_->key(run), metric_key = impl_->metric_key(name);
+  std::optional<MetricPoint> last;
+  for (const int rank : {0, -1}) {
+    impl_->rows([&](SQLite::Statement& row) { last = point_of(row, rank); }, sql::metric_last, run_key, metric_key, rank);
+    if (last) break;
+  }
+  return last;
+}
+
+std::vector<LogLine> Reader::logs(const std::string& run, uint64_t after, size_t limit, bool tail) const {
+  std::vector<LogLine> lines;
+  impl_->rows([&](SQLite::Statement& row) { lines.push_back(log_line_of(row)); }, tail ? sql::log_tail : sql::log_first, impl_->key(run), as_limit(after),
+              as_limit(limit));
+  if (tail) std::reverse(lines.begin(), lines.end());
+  return lines;
+}
+
+std::vector<SpanRecord> Reader::spans(const std::string& run, int64_t from_step, int64_t to_step) const {
+  std::vector<SpanRecord> spans;
+  impl_->rows(
+      [&](SQLite::Statement& row) {
+        spans.push_back({row.getColumn(0).getInt(), row.getColumn(1).getInt64(), row.getColumn(2).getString(), row.getColumn(3).getInt64(),
+                         row.getColumn(4).getInt64()});
+      },
+      sql::span_list, impl_->key(run), from_step, to_step);
+  return spans;
+}
+
+std::vector<CheckpointRecord> Reader::checkpoints(const std::string& run) const {
+  std::vector<CheckpointRecord> checkpoints;
+  impl_->rows(
+      [&](SQLite::Statement& row) {
+        checkpoints.push_back({row.getColumn(0).getInt64(), row.getColumn(1).getString(), static_cast<uint64_t>(row.getColumn(2).getInt64()),
+                               row.getColumn(3).getInt64()});
+      },
+      sql::checkpoint_list, impl_->key(run));
+  return checkpoints;
+}
+
+std::vector<RankStatus> Reader::rank_statuses(const std::string& run) const {
+  std::vector<RankStatus> statuses;
+  impl_->rows(
+      [&](SQLite::Statement& row) {
+        statuses.push_back({row.getColumn(0).getInt(), row.getColumn(1).getInt64(), row.getColumn(2).getInt64(),
+                            static_cast<uint64_t>(row.getColumn(3).getInt64()), static_cast<uint64_t>(row.getColumn(4).getInt64()),
+                            row.getColumn(5).getDouble()});
+      },
+      sql::rank_status_list, impl_->key(run));
+  return statuses;
+}
+
+std::vector<SampleRecord> Reader::samples(const std::string& run, size_t limit) const {
+  std::vector<SampleRecord> samples;
+  impl_->rows([&](SQLite::Statement& row) { samples.push_back({row.getColumn(0).getInt64(), row.getColumn(1).getInt(), parse(row.getColumn(2).getString())}); },
+              sql::sample_list, impl_->key(run), as_limit(limit));
+  return samples;
+}
+
+std::vector<wire::Event> Reader::run_events(const std::string& run, size_t limit) const {
+  std::vector<wire::Event> events;
+  impl_->rows(
+      [&](SQLite::Statement& row) {
+        wire::Event event;
+        event.run = run;
+        event.node_sequence = static_cast<uint64_t>(row.getColumn(0).getInt64());
+        event.time_unix_ns = row.getColumn(1).getInt64();
+        event.rank = row.getColumn(2).getInt();
+        event.kind = static_cast<wire::Kind>(row.getColumn(3).getInt());
+        event.body = wire::decode_body(blob_of(row.getColumn(5)));
+        events.push_back(std::move(event));
+      },
+      sql::event_list, impl_->key(run), as_limit(limit));
+  return events;
+}
+
+RunCounters Reader::counters(const std::string& run) const {
+  RunCounters counters;
+  impl_->rows(
+      [&](SQLite::Statement& row) {
+        int64_t* const fields[] = {&counters.segment,         &counters.metrics_replaced, &counters.logs_dropped, &counters.spans_dropped,
+                                   &counters.samples_dropped, &counters.events_dropped,   &counters.duplicates};
+        for (int i = 0; i < static_cast<int>(std::size(fields)); ++i) *fields[i] = row.getColumn(i).getInt64();
+      },
+      sql::run_counters, impl_->key(run));
+  return counters;
+}
+
+std::vector<wire::Event> Reader::events(uint64_t from, uint64_t to, size_t limit) const {
+  std::vector<wire::Event> events;
+  impl_->rows(
+      [&](SQLite::Statement& row) {
+        wire::Event event;
+        wire::decode_header(blob_of(row.getColumn(1)), event);
+        event.run = row.getColumn(0).getString();
+        event.body = wire::decode_body(blob_of(row.getColumn(2)));
+        events.push_back(std::move(event));
+      },
+      sql::journal_range, as_limit(from), as_limit(to), as_limit(limit));
+  return events;
+}
+
+uint64_t Reader::oldest_journal_sequence() const {
+  uint64_t oldest = 1;
+  impl_->rows([&](SQLite::Statement& row) { oldest = static_cast<uint64_t>(row.getColumn(1).getInt64()); }, sql::node_row);
+  return oldest;
+}
+
+uint64_t Reader::node_sequence() const { return static_cast<uint64_t>(impl_->number(sql::node_row).value_or(0)); }
+
+}  // namespace ringwright::history

@@ -1,0 +1,303 @@
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <future>
+#include <mutex>
+#include <thread>
+#include <variant>
+
+#include "shared/history/database.h"
+#include "shared/history/recorder.h"
+#include "shared/history/sql.h"
+#include "shared/history/store.h"
+
+namespace ringwright::history {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kQueueEventsMax = 65'536;
+constexpr size_t kQueuePointsMax = 1'000'000;  // metric points in queued events; a point takes some 100 bytes here
+constexpr size_t kBatchEventsMax = 8'192;
+constexpr auto kTick = std::chrono::milliseconds(20);
+constexpr auto kRetry = std::chrono::seconds(1);
+constexpr int kTriesAtEndMax = 3;  // a writer that ends gives up after so many failed commits
+
+// A change that its caller waits for. One that must not be lost is tried again like an event; its caller hears of the first failure.
+struct Task {
+  std::function<void(Database&, Recorder&)> change;
+  bool retried = false;
+  bool answered = false;
+  std::promise<void> done;
+};
+using Item = std::variant<wire::Event, std::shared_ptr<Task>>;
+
+size_t points_in(const wire::Event& event) {
+  if (event.kind != wire::Kind::metric || !event.body.is_object()) return 0;
+  const auto points = event.body.find("points");
+  return points == event.body.end() ? 0 : points->size();
+}
+
+std::string dump(const nlohmann::json& json) { return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace); }
+
+Error unknown_run(const std::string& run) {
+  return Error({"RW-STORE-009", "the history has no run " + run, run, "a run that was created", "", ExitCode::store});
+}
+
+void insert_run(Database& database, const RunRecord& run) {
+  if (database.query(sql::run_find_by_id, run.id).executeStep())
+    throw Error({"RW-STORE-009", "the history has a run " + run.id + " already", run.id, "a new id for each run", "", ExitCode::store});
+  database.run(sql::run_insert, run.id, run.name, run.algorithm, std::string(to_string(run.state)), run.reason,
+               run.created_unix_ns ? run.created_unix_ns : wire::now_unix_ns(), run.started_unix_ns, run.ended_unix_ns, run.world_size, dump(run.mesh),
+               dump(run.recipe), run.recipe_text, run.recipe_path, dump(run.overrides), run.failed_rank, run.last_step, run.color_index);
+}
+
+int64_t key_of(Database& database, const std::string& run) {
+  SQLite::Statement& row = database.query(sql::run_key, run);
+  if (!row.executeStep()) throw unknown_run(run);
+  const int64_t key = row.getColumn(0).getInt64();
+  row.reset();
+  return key;
+}
+
+}  // namespace
+
+struct Writer::Impl {
+  Impl(const std::filesystem::path& file, Hooks given_hooks, Limits limits)
+      : hooks(std::move(given_hooks)), lock(prepared(file)), database(file, Database::Access::write), recorder(database, limits),
+        committed_sequence(recorder.node_sequence()), thread([this] { work(); }) {}
+  ~Impl();
+
+  // The lock lies beside the file, so its folder has to be there first.
+  static const std::filesystem::path& prepared(const std::filesystem::path& file) {
+    std::error_code ignored;  // reported by the lock, which cannot be opened then
+    if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path(), ignored);
+    return file;
+  }
+
+  void append(wire::Event event);
+  void perform(std::function<void(Database&, Recorder&)> change, bool retried);
+  void flush();
+
+  void work();
+  bool wait_for_work();
+  void take_batch();
+  bool commit_until_done();
+  void commit_once();
+  void answer_with(std::exception_ptr failure);
+  void report(const ErrorParts& failure);
+  void batch_done(bool committed);
+
+  Hooks hooks;
+  WriterLock lock;
+  Database database;
+  Recorder recorder;
+
+  std::mutex mutex;
+  std::condition_variable work_to_do, room, progress, ending;
+  std::deque<Item> queue;
+  size_t queued_points = 0;
+  uint64_t appended = 0, finished = 0;  // items put into the queue, and done with
+  bool urgent = false, stopping = false;
+  std::atomic<uint64_t> committed_sequence;
+  std::atomic<uint64_t> full_count{0};
+
+  // The writer thread's own.
+  std::vector<wire::Event> batch;
+  std::shared_ptr<Task> task;
+  Clock::time_point last_commit{};
+  std::thread thread;
+};
+
+Writer::Impl::~Impl() {
+  {
+    const std::lock_guard guard(mutex);
+    stopping = true;
+  }
+  work_to_do.notify_all();
+  ending.notify_all();
+  thread.join();
+}
+
+void Writer::Impl::append(wire::Event event) {
+  const size_t points = points_in(event);
+  std::unique_lock guard(mutex);
+  const auto has_room = [&] { return queue.size() < kQueueEventsMax && (queue.empty() || queued_points + points <= kQueuePointsMax); };
+  if (!has_room()) {
+    ++full_count;
+    room.wait(guard, has_room);
+  }
+  queue.emplace_back(std::move(event));
+  queued_points += points;
+  ++appended;
+  if (queue.size() == 1 || queue.size() >= kBatchEventsMax) work_to_do.notify_one();
+}
+
+void Writer::Impl::perform(std::function<void(Database&, Recorder&)> change, bool retried) {
+  auto item = std::make_shared<Task>();
+  item->change = std::move(change);
+  item->retried = retried;
+  std::future<void> done = item->done.get_future();
+  {
+    const std::lock_guard guard(mutex);
+    queue.emplace_back(item);
+    ++appended;
+    urgent = true;
+  }
+  work_to_do.notify_one();
+  done.get();
+}
+
+void Writer::Impl::flush() {
+  std::unique_lock guard(mutex);
+  const uint64_t target = appended;
+  urgent = true;
+  work_to_do.notify_one();
+  progress.wait(guard, [&] { return finished >= target; });
+}
+
+void Writer::Impl::work() {
+  while (wait_for_work()) {
+    take_batch();
+    batch_done(commit_until_done());
+  }
+}
+
+// The first event after a pause is committed at once; under load there is a commit per tick.
+bool Writer::Impl::wait_for_work() {
+  std::unique_lock guard(mutex);
+  work_to_do.wait(guard, [&] { return stopping || !queue.empty(); });
+  if (queue.empty()) return false;
+  work_to_do.wait_until(guard, last_commit + kTick, [&] { return stopping || urgent || queue.size() >= kBatchEventsMax; });
+  return true;
+}
+
+// Events up to the next task, or a task alone: a task that fails takes no event with it.
+void Writer::Impl::take_batch() {
+  const std::lock_guard guard(mutex);
+  batch.clear();
+  task.reset();
+  while (!queue.empty() && batch.size() < kBatchEventsMax) {
+    if (auto* next_task = std::get_if<std::shared_ptr<Task>>(&queue.front())) {
+      if (!batch.empty()) break;
+      task = std::move(*next_task);
+      queue.pop_front();
+      break;
+    }
+    batch.push_back(std::move(std::get<wire::Event>(queue.front())));
+    queued_points -= points_in(batch.back());
+    queue.pop_front();
+  }
+  if (queue.empty()) urgent = false;
+  room.notify_all();
+}
+
+// False when the writer ends and the commit cannot be had, or a task failed.
+bool Writer::Impl::commit_until_done() {
+  for (int tries_at_end = 0;;) {
+    ErrorParts failure;
+    try {
+      commit_once();
+      return true;
+    } catch (const SQLite::Exception& error) {
+      failure = database.describe(error);
+    } catch (const Error& error) {
+      if (task) return answer_with(std::current_exception()), false;
+      failure = error.parts();
+    }
+    report(failure);
+    if (task && !task->retried) return false;
+    std::unique_lock guard(mutex);
+    if (stopping && ++tries_at_end >= kTriesAtEndMax) return false;
+    ending.wait_for(guard, kRetry, [&] { return stopping && tries_at_end == 0; });
+  }
+}
+
+void Writer::Impl::commit_once() {
+  last_commit = Clock::now();
+  try {
+    SQLite::Transaction transaction(database.connection(), SQLite::TransactionBehavior::IMMEDIATE);
+    task ? task->change(database, recorder) : recorder.store(batch);
+    transaction.commit();
+  } catch (...) {
+    recorder.forget();
+    throw;
+  }
+  committed_sequence = recorder.node_sequence();
+  if (task && !task->answered) task->done.set_value();
+}
+
+void Writer::Impl::answer_with(std::exception_ptr failure) {
+  if (!task->answered) task->done.set_exception(failure);
+  task->answered = true;
+}
+
+void Writer::Impl::report(const ErrorParts& failure) {
+  if (task) {
+    ErrorParts answer = failure;
+    if (task->retried) answer.action += (answer.action.empty() ? "" : "; ") + std::string("until then it is tried again every second");
+    answer_with(std::make_exception_ptr(Error(answer)));
+  }
+  if (hooks.failed) hooks.failed(failure);
+}
+
+void Writer::Impl::batch_done(bool committed) {
+  if (committed && !batch.empty() && hooks.committed) hooks.committed(batch);
+  {
+    const std::lock_guard guard(mutex);
+    finished += batch.size() + (task ? 1 : 0);
+  }
+  progress.notify_all();
+}
+
+Writer::Writer(const std::filesystem::path& file, Hooks hooks, Limits limits) : impl_(std::make_unique<Impl>(file, std::move(hooks), limits)) {}
+Writer::~Writer() = default;
+
+void Writer::create_run(const RunRecord& run) {
+  impl_->perform([run](Database& database, Recorder&) { insert_run(database, run); }, false);
+}
+
+void Writer::set_fingerprint(const std::string& run, const nlohmann::json& fingerprint) {
+  impl_->perform(
+      [run, fingerprint](Database& database, Recorder&) {
+        database.run(sql::fingerprint_upsert, key_of(database, run), std::string("daemon"), dump(fingerprint));
+      },
+      true);
+}
+
+void Writer::set_state(const std::string& run, RunState state, const std::string& reason, int failed_rank) {
+  const int64_t now = wire::now_unix_ns();
+  impl_->perform(
+      [=](Database& database, Recorder& recorder) {
+        const int changed = database.run(sql::run_set_state, run, std::string(to_string(state)), reason, failed_rank, state == RunState::running ? 1 : 0,
+                                         is_final(state) ? 1 : 0, now);
+        if (changed == 0) throw unknown_run(run);
+        if (is_final(state)) recorder.forget_run(run);
+      },
+      true);
+}
+
+std::vector<std::string> Writer::mark_unfinished_as_lost(const std::string& reason) {
+  std::vector<std::string> lost;
+  const int64_t now = wire::now_unix_ns();
+  impl_->perform(
+      [&](Database& database, Recorder&) {
+        SQLite::Statement& rows = database.query(sql::run_unfinished);
+        while (rows.executeStep()) lost.push_back(rows.getColumn(0).getString());
+        rows.reset();
+        for (const std::string& run : lost) database.run(sql::run_set_state, run, std::string(to_string(RunState::lost)), reason, -1, 0, 1, now);
+      },
+      false);
+  return lost;
+}
+
+void Writer::append(wire::Event event) { impl_->append(std::move(event)); }
+void Writer::flush() { impl_->flush(); }
+uint64_t Writer::node_sequence() const { return impl_->committed_sequence; }
+uint64_t Writer::queue_full_count() const { return impl_->full_count; }
+
+}  // namespace ringwright::history
