@@ -44,20 +44,42 @@ ErrorParts describe_sqlite_error(const SQLite::Exception& error, const std::file
   const int code = error.getErrorCode() & 0xff, extended = error.getExtendedErrorCode();
   const std::string place = file.string();
   if (is_disk_full(code, extended, system_errno))
-    return {"RW-STORE-004", "the disk is full: the history cannot grow", place, "free space where the history file is",
-            "make room on that disk, or choose another place with --store FILE", ExitCode::store};
+    return {"RW-STORE-004",
+            "the disk is full: the history cannot grow",
+            place,
+            "free space where the history file is",
+            "make room on that disk, or choose another place with --store FILE",
+            ExitCode::store};
   if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
-    return {"RW-STORE-005", "the history is locked by another program", place, "a lock of less than " + std::to_string(kBusyTimeoutMs / 1000) + " s",
-            "end the program that holds it (an open sqlite3 shell with BEGIN, a backup)", ExitCode::store};
-  if (code == SQLITE_NOTADB) return {"RW-STORE-001", "this file is no SQLite database", place, "a history file of Ringwright", "name another file with --store FILE", ExitCode::store};
+    return {"RW-STORE-005",
+            "the history is locked by another program",
+            place,
+            "a lock of less than " + std::to_string(kBusyTimeoutMs / 1000) + " s",
+            "end the program that holds it (an open sqlite3 shell with BEGIN, a backup)",
+            ExitCode::store};
+  if (code == SQLITE_NOTADB)
+    return {"RW-STORE-001", "this file is no SQLite database", place, "a history file of Ringwright", "name another file with --store FILE",
+            ExitCode::store};
   if (code == SQLITE_CORRUPT)
-    return {"RW-STORE-006", "the history file is damaged: " + std::string(error.what()), place, "a sound SQLite database",
-            "save what is readable with: sqlite3 FILE .recover | sqlite3 NEW; then use --store NEW", ExitCode::store};
+    return {"RW-STORE-006",
+            "the history file is damaged: " + std::string(error.what()),
+            place,
+            "a sound SQLite database",
+            "save what is readable with: sqlite3 FILE .recover | sqlite3 NEW; then use --store NEW",
+            ExitCode::store};
   if (code == SQLITE_CANTOPEN || code == SQLITE_READONLY || code == SQLITE_PERM || code == SQLITE_AUTH)
-    return {"RW-STORE-001", "the history file cannot be opened: " + std::string(error.what()), place, "a file and folder that you may read and write",
-            "look at the permissions, or name another file with --store FILE", ExitCode::store};
-  return {"RW-STORE-007", "the history file reports: " + std::string(error.what()) + " (SQLite " + std::to_string(extended) + ")", place, "",
-          "look at the disk; nothing that was acknowledged is lost", ExitCode::store};
+    return {"RW-STORE-001",
+            "the history file cannot be opened: " + std::string(error.what()),
+            place,
+            "a file and folder that you may read and write",
+            "look at the permissions, or name another file with --store FILE",
+            ExitCode::store};
+  return {"RW-STORE-007",
+          "the history file reports: " + std::string(error.what()) + " (SQLite " + std::to_string(extended) + ")",
+          place,
+          "",
+          "look at the disk; nothing that was acknowledged is lost",
+          ExitCode::store};
 }
 
 Database::Database(const std::filesystem::path& file, Access access) : file_(file) {
@@ -87,7 +109,8 @@ void Database::open_for_writing() {
 
 void Database::open_for_reading() {
   std::error_code failure;
-  if (!std::filesystem::exists(file_, failure)) throw no_history(file_, "there is no history file", "start a run with: ringwright run RECIPE; or name another file with --store FILE");
+  if (!std::filesystem::exists(file_, failure))
+    throw no_history(file_, "there is no history file", "start a run with: ringwright run RECIPE; or name another file with --store FILE");
   if (std::filesystem::is_directory(file_, failure)) throw no_history(file_, "the history file is a folder", "name a file with --store FILE");
   connection_ = std::make_unique<SQLite::Database>(file_.string(), SQLite::OPEN_READONLY, kBusyTimeoutMs);
   try {
@@ -109,17 +132,19 @@ void Database::check_schema(Access access) {
   if (!fresh && application != kApplicationId)
     throw no_history(file_, "this SQLite database is not a history of Ringwright", "name another file with --store FILE");
   if (schema > newest_schema())
-    throw Error({"RW-STORE-002",
-                 "the history file has schema " + std::to_string(schema) + ", newer than this program knows (" + std::to_string(newest_schema()) + ")",
-                 file_.string(), "schema " + std::to_string(newest_schema()) + " or older", "update Ringwright, or use another file with --store FILE",
-                 ExitCode::store});
+    throw Error(
+        {"RW-STORE-002",
+         "the history file has schema " + std::to_string(schema) + ", newer than this program knows (" + std::to_string(newest_schema()) + ")",
+         file_.string(), "schema " + std::to_string(newest_schema()) + " or older", "update Ringwright, or use another file with --store FILE",
+         ExitCode::store});
   if (access == Access::write) {
     if (connection_->execAndGet("PRAGMA journal_mode = WAL").getString() != "wal")
       throw no_history(file_, "the history file's disk does not support a write-ahead log", "name a file on a local disk with --store FILE");
     migrate(schema);
   } else if (schema < newest_schema()) {
     throw Error({"RW-STORE-002", "the history file has schema " + std::to_string(schema) + ", this program reads " + std::to_string(newest_schema()),
-                 file_.string(), "a file that a daemon of this version has opened", "run: ringwright daemon start (it migrates the file)", ExitCode::store});
+                 file_.string(), "a file that a daemon of this version has opened", "run: ringwright daemon start (it migrates the file)",
+                 ExitCode::store});
   }
 }
 
@@ -145,8 +170,8 @@ WriterLock::WriterLock(const std::filesystem::path& file) {
   const std::string lock_file = file.string() + ".lock";
   descriptor_ = ::open(lock_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (descriptor_ < 0)
-    throw Error({"RW-STORE-001", "the history's lock file cannot be opened: " + std::string(std::strerror(errno)), lock_file, "a folder that you may write in",
-                 "look at the permissions, or name another file with --store FILE", ExitCode::store});
+    throw Error({"RW-STORE-001", "the history's lock file cannot be opened: " + std::string(std::strerror(errno)), lock_file,
+                 "a folder that you may write in", "look at the permissions, or name another file with --store FILE", ExitCode::store});
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
     const std::string owner = read_small_file(descriptor_);
     ::close(descriptor_);

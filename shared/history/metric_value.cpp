@@ -14,7 +14,8 @@ struct Special {
   const char* text;
   double value;
 };
-constexpr Special kSpecials[] = {{ValueKind::nan, "NaN", kNan}, {ValueKind::positive_infinity, "Infinity", kInfinity}, {ValueKind::negative_infinity, "-Infinity", -kInfinity}};
+constexpr Special kSpecials[] = {
+    {ValueKind::nan, "NaN", kNan}, {ValueKind::positive_infinity, "Infinity", kInfinity}, {ValueKind::negative_infinity, "-Infinity", -kInfinity}};
 
 }  // namespace
 

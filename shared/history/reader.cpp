@@ -47,7 +47,9 @@ LogLine log_line_of(SQLite::Statement& row) {
 
 int64_t as_limit(uint64_t limit) { return static_cast<int64_t>(std::min<uint64_t>(limit, INT64_MAX)); }
 
-std::string_view blob_of(const SQLite::Column& column) { return {static_cast<const char*>(column.getBlob()), static_cast<size_t>(column.getBytes())}; }
+std::string_view blob_of(const SQLite::Column& column) {
+  return {static_cast<const char*>(column.getBlob()), static_cast<size_t>(column.getBytes())};
+}
 
 }  // namespace
 
@@ -97,7 +99,8 @@ std::optional<int64_t> Reader::Impl::find(const std::string& id_or_name) {
   if (matches.size() == 1) return matches.front().first;
   std::string ids;
   for (const auto& [key, id] : matches) ids += (ids.empty() ? "" : ", ") + id;
-  throw Error({"RW-STORE-011", "\"" + id_or_name + "\" is the beginning of more than one run's id", ids, "a run's id, or enough of it", "add a digit", ExitCode::usage});
+  throw Error({"RW-STORE-011", "\"" + id_or_name + "\" is the beginning of more than one run's id", ids, "a run's id, or enough of it", "add a digit",
+               ExitCode::usage});
 }
 
 Error Reader::Impl::not_found(const std::string& id_or_name) {
@@ -126,7 +129,8 @@ Reader::~Reader() = default;
 std::vector<RunRecord> Reader::runs(size_t limit) const {
   std::vector<RunRecord> runs;
   std::vector<int64_t> keys;
-  impl_->rows([&](SQLite::Statement& row) { keys.push_back(row.getColumn(0).getInt64()), runs.push_back(run_of(row)); }, sql::run_list, as_limit(limit));
+  impl_->rows([&](SQLite::Statement& row) { keys.push_back(row.getColumn(0).getInt64()), runs.push_back(run_of(row)); }, sql::run_list,
+              as_limit(limit));
   for (size_t i = 0; i < runs.size(); ++i) impl_->add_fingerprint(runs[i], keys[i]);
   return runs;
 }
@@ -148,7 +152,8 @@ std::vector<std::string> Reader::metric_names(const std::string& run) const {
 
 std::vector<int> Reader::metric_ranks(const std::string& run, const std::string& name) const {
   std::vector<int> ranks;
-  impl_->rows([&](SQLite::Statement& row) { ranks.push_back(row.getColumn(0).getInt()); }, sql::metric_ranks, impl_->key(run), impl_->metric_key(name));
+  impl_->rows([&](SQLite::Statement& row) { ranks.push_back(row.getColumn(0).getInt()); }, sql::metric_ranks, impl_->key(run),
+              impl_->metric_key(name));
   return ranks;
 }
 
@@ -183,8 +188,8 @@ std::optional<MetricPoint> Reader::last_metric(const std::string& run, const std
 
 std::vector<LogLine> Reader::logs(const std::string& run, uint64_t after, size_t limit, bool tail) const {
   std::vector<LogLine> lines;
-  impl_->rows([&](SQLite::Statement& row) { lines.push_back(log_line_of(row)); }, tail ? sql::log_tail : sql::log_first, impl_->key(run), as_limit(after),
-              as_limit(limit));
+  impl_->rows([&](SQLite::Statement& row) { lines.push_back(log_line_of(row)); }, tail ? sql::log_tail : sql::log_first, impl_->key(run),
+              as_limit(after), as_limit(limit));
   if (tail) std::reverse(lines.begin(), lines.end());
   return lines;
 }
@@ -225,8 +230,11 @@ std::vector<RankStatus> Reader::rank_statuses(const std::string& run) const {
 
 std::vector<SampleRecord> Reader::samples(const std::string& run, size_t limit) const {
   std::vector<SampleRecord> samples;
-  impl_->rows([&](SQLite::Statement& row) { samples.push_back({row.getColumn(0).getInt64(), row.getColumn(1).getInt(), parse(row.getColumn(2).getString())}); },
-              sql::sample_list, impl_->key(run), as_limit(limit));
+  impl_->rows(
+      [&](SQLite::Statement& row) {
+        samples.push_back({row.getColumn(0).getInt64(), row.getColumn(1).getInt(), parse(row.getColumn(2).getString())});
+      },
+      sql::sample_list, impl_->key(run), as_limit(limit));
   return samples;
 }
 

@@ -1,10 +1,7 @@
 #include "shared/history/recorder.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <tuple>
 
 #include "shared/history/metric_value.h"
@@ -40,12 +37,10 @@ struct Recorder::KindHandler {
   const char* name_if_malformed;
 };
 
-const Recorder::KindHandler Recorder::kHandlers[] = {{wire::Kind::metric, &Recorder::store_metric, "malformed.metric"},
-                                                     {wire::Kind::log, &Recorder::store_log, "malformed.log"},
-                                                     {wire::Kind::event, &Recorder::store_event, "malformed.event"},
-                                                     {wire::Kind::span, &Recorder::store_span, "malformed.span"},
-                                                     {wire::Kind::sample, &Recorder::store_sample, "malformed.sample"},
-                                                     {wire::Kind::heartbeat, &Recorder::store_heartbeat, "malformed.heartbeat"}};
+const Recorder::KindHandler Recorder::kHandlers[] = {
+    {wire::Kind::metric, &Recorder::store_metric, "malformed.metric"}, {wire::Kind::log, &Recorder::store_log, "malformed.log"},
+    {wire::Kind::event, &Recorder::store_event, "malformed.event"},    {wire::Kind::span, &Recorder::store_span, "malformed.span"},
+    {wire::Kind::sample, &Recorder::store_sample, "malformed.sample"}, {wire::Kind::heartbeat, &Recorder::store_heartbeat, "malformed.heartbeat"}};
 
 Recorder::Recorder(Database& database, Limits limits) : database_(database), limits_(limits) { load(); }
 
@@ -236,7 +231,8 @@ void Recorder::prune_journal() {
   const int64_t newest = as_integer(node_sequence_);
   while (newest >= journal_first_ && (newest - journal_first_ + 1 > limits_.journal_events_max || journal_bytes_ > limits_.journal_bytes_max)) {
     const int64_t count = newest - journal_first_ + 1;
-    const int64_t through = std::min(newest - 1, journal_first_ + std::max(count / 64, count - limits_.journal_events_max));
+    const int64_t removed = std::max({int64_t{1}, count / 64, count - limits_.journal_events_max});
+    const int64_t through = std::min(newest - 1, journal_first_ + removed - 1);
     if (through < journal_first_) return;  // one event alone: it stays, however large
     SQLite::Statement& bytes = database_.query(sql::journal_bytes_between, journal_first_, through);
     if (bytes.executeStep()) journal_bytes_ -= bytes.getColumn(0).getInt64();

@@ -40,12 +40,13 @@ class Writer {
   // At start: every run that is not in a final state becomes `lost`. Returns their ids.
   std::vector<std::string> mark_unfinished_as_lost(const std::string& reason);
 
-  // Queues an event; waits while the queue is full (65,536 events, or a million metric points). Same (run, rank, worker_sequence) twice is stored once.
+  // Queues an event; waits while the queue is full (65,536 events, or a million metric points). Same (run, rank, worker_sequence) twice is stored
+  // once.
   void append(wire::Event event);
   // Blocks until everything appended before is committed.
   void flush();
-  uint64_t node_sequence() const;      // last committed
-  uint64_t queue_full_count() const;   // how often append had to wait
+  uint64_t node_sequence() const;     // last committed
+  uint64_t queue_full_count() const;  // how often append had to wait
 
  private:
   struct Impl;
@@ -59,11 +60,12 @@ class Reader {
   explicit Reader(const std::filesystem::path& file);
   ~Reader();
 
-  std::vector<RunRecord> runs(size_t limit = 1000) const;           // newest first
+  std::vector<RunRecord> runs(size_t limit = 1000) const;  // newest first
   // By full id, unique prefix of an id, or name (newest wins); "last" is the newest. Throws RW-STORE-011 when none matches (exit code 2).
   RunRecord run(const std::string& id_or_name) const;
   std::vector<std::string> metric_names(const std::string& run) const;
-  // Points in step order, one for each step: of a step that a resume repeated, the later segment's. rank -1: the points of the run as a whole (sent by rank 0). From `after_step` (exclusive) on.
+  // Points in step order, one for each step: of a step that a resume repeated, the later segment's. rank -1: the points of the run as a whole (sent
+  // by rank 0). From `after_step` (exclusive) on.
   std::vector<MetricPoint> metric(const std::string& run, const std::string& name, int rank = -1, int64_t after_step = -1) const;
   std::optional<MetricPoint> last_metric(const std::string& run, const std::string& name) const;
   // In node_sequence order, after `after`; the last `limit` of them when `tail`.

@@ -52,8 +52,9 @@ void insert_run(Database& database, const RunRecord& run) {
   if (database.query(sql::run_find_by_id, run.id).executeStep())
     throw Error({"RW-STORE-009", "the history has a run " + run.id + " already", run.id, "a new id for each run", "", ExitCode::store});
   database.run(sql::run_insert, run.id, run.name, run.algorithm, std::string(to_string(run.state)), run.reason,
-               run.created_unix_ns ? run.created_unix_ns : wire::now_unix_ns(), run.started_unix_ns, run.ended_unix_ns, run.world_size, dump(run.mesh),
-               dump(run.recipe), run.recipe_text, run.recipe_path, dump(run.overrides), run.failed_rank, run.last_step, run.color_index);
+               run.created_unix_ns ? run.created_unix_ns : wire::now_unix_ns(), run.started_unix_ns, run.ended_unix_ns, run.world_size,
+               dump(run.mesh), dump(run.recipe), run.recipe_text, run.recipe_path, dump(run.overrides), run.failed_rank, run.last_step,
+               run.color_index);
 }
 
 int64_t key_of(Database& database, const std::string& run) {
@@ -68,8 +69,12 @@ int64_t key_of(Database& database, const std::string& run) {
 
 struct Writer::Impl {
   Impl(const std::filesystem::path& file, Hooks given_hooks, Limits limits)
-      : hooks(std::move(given_hooks)), lock(prepared(file)), database(file, Database::Access::write), recorder(database, limits),
-        committed_sequence(recorder.node_sequence()), thread([this] { work(); }) {}
+      : hooks(std::move(given_hooks)),
+        lock(prepared(file)),
+        database(file, Database::Access::write),
+        recorder(database, limits),
+        committed_sequence(recorder.node_sequence()),
+        thread([this] { work(); }) {}
   ~Impl();
 
   // The lock lies beside the file, so its folder has to be there first.
@@ -273,8 +278,8 @@ void Writer::set_state(const std::string& run, RunState state, const std::string
   const int64_t now = wire::now_unix_ns();
   impl_->perform(
       [=](Database& database, Recorder& recorder) {
-        const int changed = database.run(sql::run_set_state, run, std::string(to_string(state)), reason, failed_rank, state == RunState::running ? 1 : 0,
-                                         is_final(state) ? 1 : 0, now);
+        const int changed = database.run(sql::run_set_state, run, std::string(to_string(state)), reason, failed_rank,
+                                         state == RunState::running ? 1 : 0, is_final(state) ? 1 : 0, now);
         if (changed == 0) throw unknown_run(run);
         if (is_final(state)) recorder.forget_run(run);
       },
