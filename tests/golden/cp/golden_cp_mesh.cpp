@@ -1,11 +1,12 @@
 #include <fmt/format.h>
 
+#include <functional>
 #include <map>
 
 #include "shared/base/error.h"
 #include "shared/mesh/mesh.h"
-#include "tests/golden/golden_cp.h"
-#include "tests/golden/report.h"
+#include "tests/golden/cp/golden_cp.h"
+#include "tests/golden/golden_cases.h"
 
 namespace ringwright::golden {
 namespace {

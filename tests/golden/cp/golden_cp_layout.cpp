@@ -2,8 +2,8 @@
 
 #include "shared/base/error.h"
 #include "shared/layout/layout.h"
-#include "tests/golden/golden_cp.h"
-#include "tests/golden/report.h"
+#include "tests/golden/cp/golden_cp.h"
+#include "tests/golden/golden_cases.h"
 
 namespace ringwright::golden {
 

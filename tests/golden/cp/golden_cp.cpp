@@ -1,10 +1,9 @@
 // Runs every case of every file in goldens/cp. An operation that is not in the table counts as failed.
-#include "tests/golden/golden_cp.h"
+#include "tests/golden/cp/golden_cp.h"
 
 #include <algorithm>
-#include <vector>
 
-#include "tests/golden/report.h"
+#include "tests/golden/golden_cases.h"
 
 namespace {
 
@@ -21,14 +20,14 @@ constexpr Operation kOperations[] = {
     {"mesh_sweep", ringwright::golden::check_mesh_sweep},
 };
 
-void run_case(Report& report, const nlohmann::json& golden) {
+void run_golden(Report& report, const nlohmann::json& golden) {
   const std::string op = golden.at("op");
   const std::string id = golden.at("id");
   const auto known = std::find_if(std::begin(kOperations), std::end(kOperations), [&](const Operation& row) { return op == row.name; });
   if (known == std::end(kOperations)) {
-    report.fail(op, id, "an operation that this program does not know");
+    report.check(op, false, id, "an operation that this program does not know");
   } else {
-    report.run(op, id, [&] { known->check(golden); });
+    ringwright::golden::run_case(report, op, id, [&] { known->check(golden); });
   }
 }
 
@@ -36,18 +35,14 @@ void run_case(Report& report, const nlohmann::json& golden) {
 
 int main() {
   Report report;
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(ringwright::golden::folder("cp"))) {
-    if (entry.path().extension() == ".json") files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
-  for (const auto& file : files) {
+  for (const auto& file : ringwright::golden::golden_entries("cp")) {
+    if (file.extension() != ".json") continue;
     try {
       const nlohmann::json family = ringwright::golden::read_json(file);
       ringwright::golden::expect_equal("schema", family.at("schema"), 1);
-      for (const nlohmann::json& golden : family.at("cases")) run_case(report, golden);
+      for (const nlohmann::json& golden : family.at("cases")) run_golden(report, golden);
     } catch (const std::exception& error) {
-      report.fail("file", file.filename(), error.what());
+      report.check("file", false, file.filename(), error.what());
     }
   }
   return report.finish();
