@@ -54,8 +54,9 @@ at::Tensor continue_positions(const at::Tensor& positions, int64_t axis, int64_t
 
 void check_length(const std::string& key, const at::Tensor& tensor, int64_t axis, int64_t length) {
   if (axis < 0 || axis >= tensor.dim() || tensor.size(axis) != length) {
-    throw_bad_argument(fmt::format("\"{}\" has the shape [{}], the sequence on axis {} should be {} long", key, fmt::join(tensor.sizes(), ", "), axis, length),
-                       "every tensor of the batch as long as input_ids or inputs_embeds");
+    throw_bad_argument(
+        fmt::format("\"{}\" has the shape [{}], the sequence on axis {} should be {} long", key, fmt::join(tensor.sizes(), ", "), axis, length),
+        "every tensor of the batch as long as input_ids or inputs_embeds");
   }
 }
 
@@ -72,7 +73,8 @@ void pad_known(Batch& batch, const std::string& key, double value, int64_t seque
 std::string primary_key(const Batch& batch) {
   const bool ids = batch.count("input_ids") > 0, embeddings = batch.count("inputs_embeds") > 0;
   if (ids == embeddings) {
-    throw_bad_argument(ids ? "the batch has both input_ids and inputs_embeds" : "the batch has neither input_ids nor inputs_embeds", "exactly one of them");
+    throw_bad_argument(ids ? "the batch has both input_ids and inputs_embeds" : "the batch has neither input_ids nor inputs_embeds",
+                       "exactly one of them");
   }
   return ids ? "input_ids" : "inputs_embeds";
 }

@@ -15,20 +15,20 @@ namespace ringwright::worker {
 using Batch = std::map<std::string, at::Tensor>;
 
 struct BatchOptions {
-  int64_t padding_token_id = 0;                          // contiguous only; round_robin pads ids with 0
-  std::map<std::string, int64_t> extra_sequence_keys;    // further tensors to cut: name -> sequence axis
-  std::map<std::string, double> extra_pad_values;        // contiguous only; default 0
-  bool shard_primary = true;                             // false: the model cuts its own input_ids or inputs_embeds
+  int64_t padding_token_id = 0;                        // contiguous only; round_robin pads ids with 0
+  std::map<std::string, int64_t> extra_sequence_keys;  // further tensors to cut: name -> sequence axis
+  std::map<std::string, double> extra_pad_values;      // contiguous only; default 0
+  bool shard_primary = true;                           // false: the model cuts its own input_ids or inputs_embeds
 };
 
 // What differs between flavours.
 struct BatchRules {
-  bool moves_data = true;               // false: the batch is left alone
-  bool pads_with_token_id = false;      // input_ids are padded with padding_token_id, else with 0
-  bool continues_positions = false;     // position_ids are padded with last + 1, last + 2, ..., else with 0
-  bool converts_attention_mask = false; // attention_mask becomes padding_mask, else it is only removed
-  bool loss_mask_for_labels = false;    // a missing `labels` is taken from loss_mask, else it is an error
-  bool requires_extra_keys = true;      // a registered key that is absent is an error
+  bool moves_data = true;                // false: the batch is left alone
+  bool pads_with_token_id = false;       // input_ids are padded with padding_token_id, else with 0
+  bool continues_positions = false;      // position_ids are padded with last + 1, last + 2, ..., else with 0
+  bool converts_attention_mask = false;  // attention_mask becomes padding_mask, else it is only removed
+  bool loss_mask_for_labels = false;     // a missing `labels` is taken from loss_mask, else it is an error
+  bool requires_extra_keys = true;       // a registered key that is absent is an error
 };
 
 // The primary stream's name. Throws Error RW-SHARD-001 when both or neither of input_ids and inputs_embeds are there, or it has one axis.

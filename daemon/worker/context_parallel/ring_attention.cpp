@@ -3,10 +3,10 @@
 #include <ATen/ATen.h>
 #include <ATen/core/ivalue.h>
 #include <fmt/format.h>
+#include <torch/csrc/autograd/custom_function.h>
 
 #include <array>
 #include <map>
-#include <torch/csrc/autograd/custom_function.h>
 
 #include "daemon/worker/context_parallel/ring_plan.h"
 #include "daemon/worker/kernels/attention_block.h"
@@ -111,8 +111,8 @@ Ring::Forward Ring::forward(const at::Tensor& q_BHLD, const at::Tensor& k_BKLD, 
       const KeyValues keys = held.leading(part.key_length);
       const AttentionBlock block =
           attention_block_forward(q_BHLD.narrow(2, part.query_start, part.query_length), keys.k_BKMD(), keys.v_BKMD(), {}, scale);
-      merge_attention_block({merged.out_BHLD.narrow(2, part.query_start, part.query_length), merged.lse_BHL.narrow(2, part.query_start, part.query_length)},
-                            block);
+      merge_attention_block(
+          {merged.out_BHLD.narrow(2, part.query_start, part.query_length), merged.lse_BHL.narrow(2, part.query_start, part.query_length)}, block);
     }
   }
   merged.out_BHLD = merged.out_BHLD.to(q_BHLD.scalar_type());
@@ -148,9 +148,8 @@ AttentionBlockGradients Ring::backward(const at::Tensor& grad_out_BHLD, const at
     for (const Rectangle& part : plan.rectangles(source(step))) {
       const auto queries = [&](const at::Tensor& x) { return x.narrow(2, part.query_start, part.query_length); };
       const KeyValues keys = held.leading(part.key_length);
-      const AttentionBlockGradients share =
-          attention_block_backward(queries(grad_out_BHLD), queries(q_BHLD), keys.k_BKMD(), keys.v_BKMD(),
-                                   {queries(saved.merged.out_BHLD), queries(saved.merged.lse_BHL)}, {}, scale);
+      const AttentionBlockGradients share = attention_block_backward(queries(grad_out_BHLD), queries(q_BHLD), keys.k_BKMD(), keys.v_BKMD(),
+                                                                     {queries(saved.merged.out_BHLD), queries(saved.merged.lse_BHL)}, {}, scale);
       queries(grad_q_BHLD).add_(share.q_BHLD);
       own = add_leading({share.k_BKMD.transpose(1, 2).to(type), share.v_BKMD.transpose(1, 2).to(type)}, own);
     }
@@ -176,8 +175,7 @@ class RingFunction : public torch::autograd::Function<RingFunction> {
   static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& q_BHLD, const at::Tensor& k_BKLD, const at::Tensor& v_BKLD,
                             const c10::intrusive_ptr<Ring>& ring, bool causal, double scale) {
     Ring::Forward result = ring->forward(q_BHLD, k_BKLD, v_BKLD, causal, scale);
-    context->save_for_backward(
-        {q_BHLD, k_BKLD, v_BKLD, result.merged.out_BHLD, result.merged.lse_BHL, result.kept.k_BMKD, result.kept.v_BMKD});
+    context->save_for_backward({q_BHLD, k_BKLD, v_BKLD, result.merged.out_BHLD, result.merged.lse_BHL, result.kept.k_BMKD, result.kept.v_BMKD});
     context->saved_data["ring"] = c10::IValue::make_capsule(ring);
     context->saved_data["causal"] = causal;
     context->saved_data["scale"] = scale;

@@ -53,7 +53,9 @@ Batch Sharder::shard(const Batch& batch) {
     return batch;
   }
   const at::Tensor map = index_map(padded_length, group_.rank).to(primary.device());
-  return BatchSharding(rules_, options_).apply(batch, padded_length, [&](const at::Tensor& tensor, int64_t axis) { return tensor.index_select(axis, map); });
+  return BatchSharding(rules_, options_).apply(batch, padded_length, [&](const at::Tensor& tensor, int64_t axis) {
+    return tensor.index_select(axis, map);
+  });
 }
 
 at::Tensor Sharder::index_map(int64_t padded_length, int rank) const {
@@ -137,8 +139,9 @@ at::Tensor Sharder::gather_token_tensor(const at::Tensor& tensor, int64_t sequen
 
 at::Tensor Sharder::trim(const at::Tensor& full, int64_t sequence_axis, std::optional<double> fill) const {
   if (facts_.padded_length && *facts_.padded_length != full.size(sequence_axis)) {
-    throw_bad_argument(fmt::format("the gathered length is {}, but the shard layout reported padded_seq_len {}", full.size(sequence_axis), *facts_.padded_length),
-                       "parts of the batch that was sharded last");
+    throw_bad_argument(
+        fmt::format("the gathered length is {}, but the shard layout reported padded_seq_len {}", full.size(sequence_axis), *facts_.padded_length),
+        "parts of the batch that was sharded last");
   }
   if (facts_.input_token_stream_positions.defined()) {
     if (!fill || full.dim() != 2) {

@@ -17,8 +17,8 @@ struct ShardFacts {
   std::vector<int64_t> local_token_global_indices;  // of this rank; empty: the layout's closed form is used
   std::optional<int64_t> original_length;
   std::optional<int64_t> padded_length;
-  std::vector<int64_t> input_row_shape;             // [B, S] when rows became one stream; else empty
-  at::Tensor input_token_stream_positions;          // [B, S_in], -1 for dropped slots; undefined without
+  std::vector<int64_t> input_row_shape;     // [B, S] when rows became one stream; else empty
+  at::Tensor input_token_stream_positions;  // [B, S_in], -1 for dropped slots; undefined without
 };
 
 class Sharder {

@@ -1,7 +1,6 @@
 #include "daemon/worker/context_parallel/token_gather.h"
 
 #include <ATen/ATen.h>
-
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "daemon/worker/parallel/collectives.h"

@@ -74,9 +74,8 @@ std::vector<at::Tensor> all_to_all(const std::vector<at::Tensor>& parts, const P
   at::Tensor input = at::stack(parts).contiguous();
   at::Tensor output = at::empty_like(input);
   std::vector<int64_t> equal_splits;
-  complete("all-to-all", group, [&](c10d::Backend& backend) {
-    return backend.alltoall_base(output, input, equal_splits, equal_splits, c10d::AllToAllOptions());
-  });
+  complete("all-to-all", group,
+           [&](c10d::Backend& backend) { return backend.alltoall_base(output, input, equal_splits, equal_splits, c10d::AllToAllOptions()); });
   return output.unbind(0);
 }
 

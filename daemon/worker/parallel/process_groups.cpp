@@ -71,7 +71,7 @@ BackendFactory gloo_backend_factory(const ProcessGroupOptions& options) {
   check_network_interface(options.network_interface);
   auto device = c10d::ProcessGroupGloo::createDeviceForInterface(options.network_interface);
   return [device = std::move(device), timeout = options.connect_timeout](const c10::intrusive_ptr<c10d::Store>& store, int rank,
-                                                                          int size) -> c10::intrusive_ptr<c10d::Backend> {
+                                                                         int size) -> c10::intrusive_ptr<c10d::Backend> {
     auto gloo = c10d::ProcessGroupGloo::Options::create(timeout);
     gloo->devices.push_back(device);
     gloo->threads = 1;  // collectives run one after the other; sends and receives need no thread of this pool

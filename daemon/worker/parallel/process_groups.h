@@ -39,7 +39,7 @@ struct ProcessGroupOptions {
   std::string network_interface = "lo";
   std::chrono::milliseconds connect_timeout = std::chrono::minutes(2);     // until every rank has come
   std::chrono::milliseconds operation_timeout = std::chrono::minutes(30);  // one collective; ranks may wait for a checkpoint's writer
-  BackendFactory backend_factory;                                         // empty: Gloo over network_interface
+  BackendFactory backend_factory;                                          // empty: Gloo over network_interface
 };
 
 // A Gloo backend factory over one interface; every group shares one Gloo device. Throws Error RW-GROUP-001 for a wrong interface.

@@ -1,8 +1,9 @@
 // Ring attention over real processes against attention over the whole sequence.
+#include "daemon/worker/context_parallel/ring_attention.h"
+
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 
-#include "daemon/worker/context_parallel/ring_attention.h"
 #include "daemon/worker/parallel/collectives.h"
 #include "shared/base/error.h"
 #include "tests/daemon/worker/support/rank_test.h"
@@ -70,9 +71,8 @@ Attention run_ring(const Case& c, const ProcessGroup& group, const std::shared_p
   const auto cut = [&](const at::Tensor& x) { return x.index_select(2, map).to(c.type); };
   const Inputs full = make_inputs(c);
   const AttentionFunction attend = make_ring_attention(layout, group);
-  return run({cut(full.q), cut(full.k), cut(full.v), cut(full.grad_out)}, [&](const auto& q, const auto& k, const auto& v) {
-    return attend(q, k, v, {.kind = c.mask, .document_offsets = {}}, 0.3);
-  });
+  return run({cut(full.q), cut(full.k), cut(full.v), cut(full.grad_out)},
+             [&](const auto& q, const auto& k, const auto& v) { return attend(q, k, v, {.kind = c.mask, .document_offsets = {}}, 0.3); });
 }
 
 void expect_equals_full_attention(const Case& c, const ProcessGroup& group) {

@@ -1,10 +1,11 @@
 // The sharder's batch rules and token verbs with values worked by hand (context-parallel contract, sections 4, 5 and 9), and the known troubles
 // T02, T03, T05 and T06.
+#include "daemon/worker/context_parallel/sharder.h"
+
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 
 #include "daemon/worker/context_parallel/ring_attention.h"
-#include "daemon/worker/context_parallel/sharder.h"
 #include "daemon/worker/parallel/collectives.h"
 #include "shared/base/error.h"
 #include "tests/daemon/worker/support/rank_test.h"
@@ -38,7 +39,9 @@ std::string error_code(const std::function<void()>& call) {
   return "none";
 }
 
-Batch six_tokens() { return {{"input_ids", row({1, 2, 3, 4, 5, 6})}, {"labels", row({11, 12, 13, 14, 15, 16})}, {"attention_mask", row({1, 1, 1, 1, 1, 0})}}; }
+Batch six_tokens() {
+  return {{"input_ids", row({1, 2, 3, 4, 5, 6})}, {"labels", row({11, 12, 13, 14, 15, 16})}, {"attention_mask", row({1, 1, 1, 1, 1, 0})}};
+}
 
 TEST(Sharder, RoundRobinPadsWithZeroAndRemovesTheAttentionMask) {
   Sharder sharder = make_sharder("round_robin", member(0, 2));
@@ -156,7 +159,8 @@ RANK_TEST(Sharder, T03PadsOddLengthsAndTrims, 2) {
   at::manual_seed(3);
   const at::Tensor q_BLHD = at::randn({1, 7, 2, 4}, at::kDouble), k_BLHD = at::randn({1, 7, 2, 4}, at::kDouble);
   const auto cut = [&](const at::Tensor& x) { return sharder.shard_token_tensor(x, 1, 0.0).transpose(1, 2); };
-  const AttentionFunction ring = make_ring_attention(sharder.layout(), cp), plain = make_ring_attention(layout::make_layout("none", 1), ProcessGroup{});
+  const AttentionFunction ring = make_ring_attention(sharder.layout(), cp),
+                          plain = make_ring_attention(layout::make_layout("none", 1), ProcessGroup{});
   const at::Tensor out_BHLD = ring(cut(q_BLHD), cut(k_BLHD), cut(k_BLHD), {}, 0.5);
   const at::Tensor out_BLHD = sharder.gather_token_tensor(out_BHLD.transpose(1, 2), 1, true);
   const at::Tensor want_BLHD = plain(q_BLHD.transpose(1, 2), k_BLHD.transpose(1, 2), k_BLHD.transpose(1, 2), {}, 0.5).transpose(1, 2);

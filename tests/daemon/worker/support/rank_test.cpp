@@ -26,7 +26,7 @@ namespace ringwright::test {
 namespace {
 
 constexpr auto kDeadline = std::chrono::seconds(100);
-constexpr const char* kRankVariable = "RINGWRIGHT_TEST_RANK";    // set in a rank: "rank port fd"
+constexpr const char* kRankVariable = "RINGWRIGHT_TEST_RANK";  // set in a rank: "rank port fd"
 
 struct RankProcess {
   pid_t pid = -1;

@@ -29,7 +29,7 @@ struct ListeningSocket {
 
 }  // namespace ringwright::test
 
-#define RANK_TEST(suite, name, world_size)                                                    \
-  static void suite##_##name##_body(const ringwright::worker::ProcessGroups& ranks);          \
-  TEST(suite, name) { ringwright::test::run_on_ranks(world_size, suite##_##name##_body); }    \
+#define RANK_TEST(suite, name, world_size)                                                 \
+  static void suite##_##name##_body(const ringwright::worker::ProcessGroups& ranks);       \
+  TEST(suite, name) { ringwright::test::run_on_ranks(world_size, suite##_##name##_body); } \
   static void suite##_##name##_body([[maybe_unused]] const ringwright::worker::ProcessGroups& ranks)
