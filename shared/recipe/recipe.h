@@ -20,19 +20,19 @@ struct Origin {
 };
 
 struct Warning {
-  std::string code;     // RW-RECIPE-101 unknown key, ...
-  std::string key;      // dotted path
+  std::string code;  // RW-RECIPE-101 unknown key, ...
+  std::string key;   // dotted path
   std::string message;
   Origin origin;
 };
 
 struct Recipe {
   std::filesystem::path file;
-  std::string text;                        // the file as it was
-  nlohmann::ordered_json resolved;         // everything merged and interpolated
-  std::map<std::string, Origin> origins;   // dotted path of each leaf -> place
+  std::string text;                       // the file as it was
+  nlohmann::ordered_json resolved;        // everything merged and interpolated
+  std::map<std::string, Origin> origins;  // dotted path of each leaf -> place
   std::vector<std::string> overrides;
-  std::vector<Warning> warnings;           // unknown keys with the nearest known one, leftovers
+  std::vector<Warning> warnings;  // unknown keys with the nearest known one, leftovers
 };
 
 // Throws Error with file:line:column; RW-RECIPE-0xx, exit code 2.
@@ -49,18 +49,18 @@ struct OptimizerConfig {
 struct SchedulerPiece {
   std::string name;
   double start_factor = 1.0 / 3, end_factor = 1.0, factor = 1.0, eta_min = 0.0;
-  int64_t total_iters = 0;   // LinearLR, ConstantLR
-  int64_t t_max = 0;         // CosineAnnealingLR
+  int64_t total_iters = 0;  // LinearLR, ConstantLR
+  int64_t t_max = 0;        // CosineAnnealingLR
 };
 
 struct DataSource {
-  std::string path;        // as written: data.train.data_path
-  std::string format;      // "text" (documents are lines, joined and cut into full windows) or "prompt_answer" (JSON lines)
+  std::string path;    // as written: data.train.data_path
+  std::string format;  // "text" (documents are lines, joined and cut into full windows) or "prompt_answer" (JSON lines)
   std::string prompt_key = "prompt", answer_key = "answer";
 };
 
 struct SftConfig {
-  std::string name;                 // ringwright.name, else the recipe's file name without extension
+  std::string name;  // ringwright.name, else the recipe's file name without extension
   int64_t max_num_steps = 60, max_num_epochs = 1, val_period = 10, val_batches = 8, val_global_batch_size = 32, val_micro_batch_size = 1;
   bool val_at_start = true;
   uint64_t seed = 42;
@@ -68,20 +68,20 @@ struct SftConfig {
   int64_t train_global_batch_size = 32, train_micro_batch_size = 1, max_total_sequence_length = 1024;
   int64_t make_sequence_length_divisible_by = 1;
   std::string precision = "float32";
-  double max_grad_norm = 1.0;       // 0: no clipping (null in the recipe)
+  double max_grad_norm = 1.0;  // 0: no clipping (null in the recipe)
   int pp = 1, dp_replicate = 1, cp = 1, tp = 1;
-  int world_size = 1;               // cluster.num_nodes * cluster.gpus_per_node
-  int threads_per_rank = 0;         // ringwright.threads_per_rank; 0: cores / ranks of the node
+  int world_size = 1;        // cluster.num_nodes * cluster.gpus_per_node
+  int threads_per_rank = 0;  // ringwright.threads_per_rank; 0: cores / ranks of the node
   OptimizerConfig optimizer;
   std::vector<SchedulerPiece> scheduler;
   std::vector<int64_t> scheduler_milestones;
   DataSource train;
-  DataSource validation;            // path empty: no validation
+  DataSource validation;  // path empty: no validation
   bool checkpointing_enabled = false;
   std::string checkpoint_dir;
   int64_t save_period = 0;
-  bool probe_first = false;         // ringwright.probe_first
-  std::string cp_flavour;           // ringwright.cp.flavour: "" (by family), "round_robin", "contiguous"
+  bool probe_first = false;  // ringwright.probe_first
+  std::string cp_flavour;    // ringwright.cp.flavour: "" (by family), "round_robin", "contiguous"
 };
 
 // Throws Error RW-RECIPE-02x (missing key, wrong type, out of range) with key and place.
@@ -89,7 +89,8 @@ SftConfig sft_config(const Recipe& recipe);
 // The same from a resolved recipe alone (what a worker gets): places are the keys.
 SftConfig sft_config(const nlohmann::json& resolved);
 
-// A model or data name becomes a path: a path (relative to the recipe's folder, then the working directory), ringwright.paths.<name>, the local hub cache
+// A model or data name becomes a path: a path (relative to the recipe's folder, then the working directory), ringwright.paths.<name>, the local hub
+// cache
 // ($HF_HOME/hub/models--ORG--NAME/snapshots/*). Throws Error RW-RECIPE-030 (exit code 3) listing the places looked at.
 std::filesystem::path resolve_name(const Recipe& recipe, const std::string& name);
 

@@ -1,0 +1,303 @@
+#include "shared/recipe/expression.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "shared/recipe/failure.h"
+#include "shared/recipe/interpolation.h"
+#include "shared/recipe/scalar.h"
+
+namespace ringwright::recipe {
+namespace {
+
+constexpr int kDepthMax = 100;
+constexpr std::string_view kBlanks = " \t";
+constexpr std::string_view kUnquotedCharacters = "/-\\+.$%*@?|:";
+constexpr std::string_view kEscapable = "\\()[]{}:=, \t";
+constexpr std::string_view kKeyEnds = "\\{}()[]:. \t'\"";
+
+bool is_word_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-'; }
+
+Expression literal(Node value) {
+  Expression expression;
+  expression.value = std::move(value);
+  return expression;
+}
+
+Expression of_type(Expression::Type type) {
+  Expression expression;
+  expression.type = type;
+  return expression;
+}
+
+class Parser {
+ public:
+  Parser(std::string_view text, const Origin& origin) : text_(text), origin_(origin) {}
+
+  Expression whole_text() { return text('\0'); }
+
+  Expression whole_element() {
+    skip_blanks();
+    Expression expression = element();
+    skip_blanks();
+    if (!done()) malformed("something follows the value");
+    return expression;
+  }
+
+ private:
+  bool done() const { return at_ >= text_.size(); }
+  char peek() const { return done() ? '\0' : text_[at_]; }
+  bool next_is(std::string_view part) const { return text_.substr(at_).starts_with(part); }
+  void skip_blanks() { at_ = std::min(text_.find_first_not_of(kBlanks, at_), text_.size()); }
+
+  [[noreturn]] void malformed(const std::string& why) const {
+    fail("RW-RECIPE-008", "the expression does not parse: " + why + " (character " + std::to_string(at_ + 1) + " of '" + std::string(text_) + "')",
+         origin_, "${section.key}, ${resolver:argument, ...}, or \\${ for the text itself",
+         "correct the expression; quote arguments with special characters");
+  }
+
+  size_t count_backslashes() const { return std::min(text_.find_first_not_of('\\', at_), text_.size()) - at_; }
+
+  // Up to the end, or to the closing quote, which is taken.
+  Expression text(char quote) {
+    Expression joined = of_type(Expression::Type::joined);
+    std::string plain;
+    const auto flush = [&] {
+      if (!plain.empty()) joined.children.push_back(literal(make_text(std::move(plain), origin_)));
+      plain.clear();
+    };
+    while (!done()) {
+      const size_t backslashes = count_backslashes();
+      if (backslashes > 0) {
+        take_backslashes(backslashes, quote, plain);
+      } else if (next_is("${")) {
+        flush();
+        joined.children.push_back(interpolation());
+      } else if (quote && peek() == quote) {
+        ++at_;
+        flush();
+        if (joined.children.empty()) joined.children.push_back(literal(make_text("", origin_)));
+        return joined;
+      } else {
+        plain += text_[at_++];
+      }
+    }
+    if (quote) malformed("a quote is not closed");
+    flush();
+    return joined;
+  }
+
+  // Backslashes count in pairs before ${ and, in a quoted text, before its quote; elsewhere they are what they are.
+  void take_backslashes(size_t count, char quote, std::string& plain) {
+    at_ += count;
+    const bool before_reference = next_is("${"), before_quote = quote && peek() == quote;
+    if (!before_reference && !before_quote) {
+      plain.append(count, '\\');
+      return;
+    }
+    plain.append(count / 2, '\\');
+    if (count % 2 == 0) return;
+    plain += before_reference ? "${" : std::string(1, quote);
+    at_ += before_reference ? 2 : 1;
+  }
+
+  Expression interpolation() {
+    if (++depth_ > kDepthMax) malformed("it is nested too deeply");
+    at_ += 2;
+    skip_blanks();
+    Expression key = of_type(Expression::Type::reference);
+    const auto add = [&](std::string piece) { key.children.push_back(literal(make_text(std::move(piece), origin_))); };
+    bool relative = false, brackets = false;
+    for (; peek() == '.'; ++at_) add("."), relative = true;
+    take_key(key, brackets);
+    while (peek() == '.' || peek() == '[') {
+      if (peek() == '.') add("."), ++at_;
+      take_key(key, brackets);
+    }
+    skip_blanks();
+    --depth_;
+    if (peek() == '}') return ++at_, key;
+    if (peek() != ':') malformed("a } is missing");
+    if (relative || brackets) malformed("a resolver's name has letters, digits, - and _ only");
+    ++depth_;
+    Expression resolver = arguments(std::move(key));
+    --depth_;
+    return resolver;
+  }
+
+  // key, ${...}, or [key]
+  void take_key(Expression& key, bool& brackets) {
+    const bool bracket = peek() == '[';
+    if (bracket) {
+      brackets = true;
+      key.children.push_back(literal(make_text("[", origin_)));
+      ++at_;
+    }
+    if (next_is("${")) {
+      key.children.push_back(interpolation());
+    } else {
+      const size_t end = std::min(text_.find_first_of(kKeyEnds, at_), text_.size());
+      if (end == at_) malformed("a key is missing");
+      key.children.push_back(literal(make_text(std::string(text_.substr(at_, end - at_)), origin_)));
+      at_ = end;
+    }
+    if (!bracket) return;
+    if (peek() != ']') malformed("a ] is missing");
+    key.children.push_back(literal(make_text("]", origin_)));
+    ++at_;
+  }
+
+  Expression arguments(Expression name) {
+    for (const Expression& piece : name.children)
+      if (piece.type == Expression::Type::literal && piece.value.text != "." &&
+          !std::all_of(piece.value.text.begin(), piece.value.text.end(), is_word_character))
+        malformed("a resolver's name has letters, digits, - and _ only");
+    Expression resolver = of_type(Expression::Type::resolver);
+    name.type = Expression::Type::joined;
+    resolver.children.push_back(std::move(name));
+    ++at_;
+    skip_blanks();
+    if (peek() == '}') return ++at_, resolver;
+    sequence('}', resolver.children);
+    return resolver;
+  }
+
+  // Elements up to `close`, which is taken. A missing element is an empty text, as upstream has it.
+  void sequence(char close, std::vector<Expression>& elements) {
+    while (true) {
+      skip_blanks();
+      if (peek() == ',' || peek() == close)
+        elements.push_back(literal(make_text("", origin_)));
+      else
+        elements.push_back(element());
+      skip_blanks();
+      if (peek() == close) {
+        ++at_;
+        return;
+      }
+      if (peek() != ',') malformed(std::string("a , or ") + close + " is missing");
+      ++at_;
+    }
+  }
+
+  Expression element() {
+    if (++depth_ > kDepthMax) malformed("it is nested too deeply");
+    const char first = peek();
+    Expression expression;
+    if (first == '\'' || first == '"') {
+      ++at_;
+      expression = text(first);
+    } else if (first == '[') {
+      expression = of_type(Expression::Type::list);
+      ++at_;
+      skip_blanks();
+      if (peek() == ']')
+        ++at_;
+      else
+        sequence(']', expression.children);
+    } else {
+      expression = first == '{' ? map() : primitive(true);
+    }
+    --depth_;
+    return expression;
+  }
+
+  Expression map() {
+    Expression expression = of_type(Expression::Type::map);
+    ++at_;
+    skip_blanks();
+    if (peek() == '}') return ++at_, expression;
+    while (true) {
+      skip_blanks();
+      expression.children.push_back(primitive(false));
+      skip_blanks();
+      if (peek() != ':') malformed("a : is missing");
+      ++at_;
+      skip_blanks();
+      expression.children.push_back(element());
+      skip_blanks();
+      if (peek() == '}') return ++at_, expression;
+      if (peek() != ',') malformed("a , or } is missing");
+      ++at_;
+    }
+  }
+
+  // An unquoted value: words, numbers, some signs, escapes, and ${...}.
+  Expression primitive(bool with_colon) {
+    Expression joined = of_type(Expression::Type::joined);
+    const size_t start = at_;
+    std::string plain;
+    bool bare = true;  // no escape in it, so it may be a number or a keyword
+    while (!done()) {
+      const char c = peek();
+      if (next_is("${")) {
+        if (!plain.empty()) joined.children.push_back(literal(make_text(std::move(plain), origin_)));
+        plain.clear();
+        joined.children.push_back(interpolation());
+      } else if (c == '\\' && at_ + 1 < text_.size() && kEscapable.find(text_[at_ + 1]) != std::string_view::npos) {
+        plain += text_[at_ + 1];
+        at_ += 2;
+        bare = false;
+      } else if (kBlanks.find(c) != std::string_view::npos) {
+        const size_t end = std::min(text_.find_first_not_of(kBlanks, at_), text_.size());
+        if (ends_primitive(end, with_colon)) break;
+        plain.append(text_.substr(at_, end - at_));
+        at_ = end;
+      } else if (is_word_character(c) || (kUnquotedCharacters.find(c) != std::string_view::npos && (c != ':' || with_colon))) {
+        plain += c;
+        ++at_;
+      } else {
+        break;
+      }
+    }
+    if (at_ == start) malformed("a value is missing, or has a character that needs quotes");
+    if (joined.children.empty()) {
+      if (auto typed = bare ? typed_word(plain, origin_) : std::nullopt) return literal(std::move(*typed));
+    }
+    if (!plain.empty()) joined.children.push_back(literal(make_text(std::move(plain), origin_)));
+    return joined;
+  }
+
+  bool ends_primitive(size_t at, bool with_colon) const {
+    if (at >= text_.size()) return true;
+    const char c = text_[at];
+    return c == ',' || c == '}' || c == ']' || (c == ':' && !with_colon);
+  }
+
+  std::string_view text_;
+  Origin origin_;
+  size_t at_ = 0;
+  int depth_ = 0;
+};
+
+bool same_word(std::string_view word, std::string_view lower) {
+  return word.size() == lower.size() &&
+         std::equal(word.begin(), word.end(), lower.begin(), [](unsigned char a, char b) { return std::tolower(a) == b; });
+}
+
+}  // namespace
+
+Expression parse_text_expression(std::string_view text, const Origin& origin) { return Parser(text, origin).whole_text(); }
+Expression parse_element_expression(std::string_view text, const Origin& origin) { return Parser(text, origin).whole_element(); }
+
+std::optional<Node> typed_word(std::string_view word, const Origin& origin) {
+  static const re2::RE2 kInteger(R"([+-]?(?:0|[1-9](?:_?[0-9])*))");
+  static const re2::RE2 kFloat(
+      R"([+-]?(?:(?:(?:0|[1-9](?:_?[0-9])*)\.|(?:0|[1-9](?:_?[0-9])*)?\.[0-9](?:_?[0-9])*)(?:[eE][+-]?[0-9](?:_?[0-9])*)?|(?:0|[1-9](?:_?[0-9])*)[eE][+-]?[0-9](?:_?[0-9])*))");
+  if (same_word(word, "null")) return make_null(origin);
+  if (same_word(word, "true")) return make_boolean(true, origin);
+  if (same_word(word, "false")) return make_boolean(false, origin);
+  std::string_view body = word;
+  const bool negative = body.starts_with('-');
+  if (negative || body.starts_with('+')) body.remove_prefix(1);
+  if (same_word(body, "inf")) return make_real(negative ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity(), origin);
+  if (same_word(body, "nan")) return make_real(std::numeric_limits<double>::quiet_NaN(), origin);
+  if (re2::RE2::FullMatch(word, kInteger)) return tagged_scalar("int", std::string(word), origin);
+  if (re2::RE2::FullMatch(word, kFloat)) return tagged_scalar("float", std::string(word), origin);
+  return std::nullopt;
+}
+
+}  // namespace ringwright::recipe

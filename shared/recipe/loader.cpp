@@ -1,0 +1,133 @@
+#include "shared/recipe/loader.h"
+
+#include <algorithm>
+
+#include "shared/recipe/failure.h"
+#include "shared/recipe/interpolation.h"
+#include "shared/recipe/known_keys.h"
+#include "shared/recipe/merge.h"
+#include "shared/recipe/overrides.h"
+#include "shared/recipe/reader.h"
+#include "shared/recipe/recipe.h"
+
+namespace ringwright::recipe {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kParentsMax = 64;
+constexpr std::string_view kReplaceMarker = "_override_";
+
+class Loader {
+ public:
+  Node load(const fs::path& file, const std::string& text) {
+    Node tree = parse_yaml(text, file.string());
+    const Node* defaults = tree.find("defaults");
+    if (!defaults) return tree;
+    const std::vector<Node> parents = parent_names(tree, *defaults);
+    tree.erase("defaults");
+    Node merged = make_null(tree.origin);
+    merged.kind = Kind::map;
+    chain_.push_back(fs::weakly_canonical(file));
+    for (const Node& parent : parents) {
+      Node loaded = load_parent(file, parent);
+      merge_over(merged, loaded, merged);
+    }
+    chain_.pop_back();
+    lay_over(merged, std::move(tree));
+    return merged;
+  }
+
+ private:
+  static std::vector<Node> parent_names(Node& tree, const Node& written) {
+    Node defaults = written;
+    if (defaults.kind == Kind::text && has_interpolation(defaults.text)) {
+      Node scratch = tree;
+      defaults = evaluate(scratch, defaults.text, written.origin);
+    }
+    std::vector<Node> names = defaults.kind == Kind::list ? defaults.items : std::vector<Node>{defaults};
+    for (const Node& name : names)
+      if (name.kind != Kind::text || name.text.empty() || name.is_missing())
+        fail("RW-RECIPE-005", "defaults names a parent by " + std::string(to_string(name.kind)), written.origin, "a path, or a list of paths",
+             "write the parent's path, or leave defaults out");
+    return names;
+  }
+
+  Node load_parent(const fs::path& file, const Node& name) {
+    const fs::path parent = (file.parent_path() / name.text).lexically_normal();
+    const fs::path canonical = fs::weakly_canonical(parent);
+    if (std::find(chain_.begin(), chain_.end(), canonical) != chain_.end())
+      fail("RW-RECIPE-006", "the recipes name each other as parents: " + loop_text(canonical), name.origin, "parents without a circle",
+           "remove one of the defaults");
+    if (chain_.size() > kParentsMax) fail("RW-RECIPE-015", "too many levels of parents", name.origin, "at most " + std::to_string(kParentsMax), "");
+    if (!fs::is_regular_file(parent))
+      fail("RW-RECIPE-001", "the parent " + name.text + " is not there", name.origin, "a file at " + parent.string(),
+           "correct defaults; the path is relative to the file that names it");
+    return load(parent, read_text(parent));
+  }
+
+  std::string loop_text(const fs::path& again) const {
+    std::string text;
+    for (auto file = std::find(chain_.begin(), chain_.end(), again); file != chain_.end(); ++file) text += file->filename().string() + " -> ";
+    return text + again.filename().string();
+  }
+
+  // A section of the child that says `_override_: true` replaces the parent's; upstream looks at top-level sections only.
+  static void lay_over(Node& merged, Node child) {
+    for (auto& [key, section] : child.entries) {
+      const Node* marker = section.find(kReplaceMarker);
+      if (!marker || marker->kind != Kind::boolean || !marker->boolean) continue;
+      section.erase(kReplaceMarker);
+      std::erase_if(merged.entries, [&, &key = key](const auto& entry) { return same_value(entry.first, key); });
+    }
+    merge_over(merged, child, merged);
+  }
+
+  std::vector<fs::path> chain_;
+};
+
+void collect_origins(const Node& node, const std::string& path, std::map<std::string, Origin>& origins) {
+  if (!node.is_container() || (node.items.empty() && node.entries.empty())) {
+    if (!path.empty()) origins.emplace(path, node.origin);
+    return;
+  }
+  const std::string prefix = path.empty() ? "" : path + ".";
+  for (size_t i = 0; i < node.items.size(); ++i) collect_origins(node.items[i], prefix + std::to_string(i), origins);
+  for (const auto& [key, value] : node.entries) collect_origins(value, prefix + python_text(key), origins);
+}
+
+// `_override_` below the top, and ??? that nothing filled.
+void collect_leftovers(const Node& node, const std::string& path, std::vector<Warning>& warnings) {
+  const std::string prefix = path.empty() ? "" : path + ".";
+  if (node.is_missing()) warnings.push_back({"RW-RECIPE-103", path, "still ???: it has no value", node.origin});
+  for (size_t i = 0; i < node.items.size(); ++i) collect_leftovers(node.items[i], prefix + std::to_string(i), warnings);
+  for (const auto& [key, value] : node.entries) {
+    const std::string name = prefix + python_text(key);
+    if (key.is_text(kReplaceMarker))
+      warnings.push_back(
+          {"RW-RECIPE-102", name, "counts in a top-level section of a recipe with a parent, and when true; the section was merged", value.origin});
+    else
+      collect_leftovers(value, name, warnings);
+  }
+}
+
+}  // namespace
+
+Node load_tree(const fs::path& file) { return Loader().load(file, read_text(file)); }
+
+Recipe load_recipe(const fs::path& file, const std::vector<std::string>& overrides) {
+  Recipe recipe;
+  recipe.file = file;
+  recipe.text = read_text(file);
+  recipe.overrides = overrides;
+  Node root = Loader().load(file, recipe.text);
+  apply_overrides(root, overrides);
+  resolve_interpolations(root);
+  recipe.resolved = to_json(root);
+  collect_origins(root, "", recipe.origins);
+  warn_about_unknown_keys(root, recipe.warnings);
+  collect_leftovers(root, "", recipe.warnings);
+  return recipe;
+}
+
+}  // namespace ringwright::recipe

@@ -1,0 +1,47 @@
+// Reading a resolved recipe by dotted key, with one clear error for a value of the wrong kind.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "shared/recipe/recipe.h"
+
+namespace ringwright::recipe {
+
+class Typed {
+ public:
+  // `place` says where a key's value was written; without it the key stands for itself.
+  Typed(const nlohmann::json& resolved, std::function<std::string(const std::string& key)> place = {});
+
+  // nullptr when absent or null.
+  const nlohmann::json* find(const std::string& key) const;
+  bool has(const std::string& key) const { return find(key) != nullptr; }
+  // The value, or `fallback` when absent or null. Throws Error RW-RECIPE-020 (missing, where there is no fallback), RW-RECIPE-021 (kind),
+  // RW-RECIPE-022 (range).
+  int64_t integer(const std::string& key, int64_t fallback, int64_t smallest, int64_t largest = INT64_MAX) const;
+  double number(const std::string& key, double fallback, double smallest, double largest = 1e300) const;
+  bool boolean(const std::string& key, bool fallback) const;
+  std::string text(const std::string& key, const std::string& fallback) const;
+  std::string required_text(const std::string& key) const;
+  int64_t required_integer(const std::string& key, int64_t smallest, int64_t largest = INT64_MAX) const;
+  // One of the words.
+  std::string choice(const std::string& key, const std::string& fallback, const std::vector<std::string>& words) const;
+
+  [[noreturn]] void missing(const std::string& key, const std::string& expected) const;
+  [[noreturn]] void wrong_kind(const std::string& key, const std::string& expected) const;
+  [[noreturn]] void out_of_range(const std::string& key, const std::string& expected) const;
+
+ private:
+  std::string where(const std::string& key) const;
+
+  const nlohmann::json& resolved_;
+  std::function<std::string(const std::string&)> place_;
+};
+
+// "policy.max_grad_norm (recipe.yaml:3:5)".
+std::string place_of(const Recipe& recipe, const std::string& key);
+
+}  // namespace ringwright::recipe
