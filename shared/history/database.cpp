@@ -16,7 +16,6 @@ namespace ringwright::history {
 namespace {
 
 constexpr int kApplicationId = 0x52574831;  // "RWH1": tells our files from other SQLite databases
-constexpr int kBusyTimeoutMs = 5000;
 constexpr int kCacheKib = 16 * 1024;
 constexpr int kCheckpointPages = 4096;  // the WAL is copied into the file when it has this many pages
 constexpr int kWalBytesMax = 64 << 20;  // to which a WAL that grew is cut back
@@ -54,7 +53,7 @@ ErrorParts describe_sqlite_error(const SQLite::Exception& error, const std::file
     return {"RW-STORE-005",
             "the history is locked by another program",
             place,
-            "a lock of less than " + std::to_string(kBusyTimeoutMs / 1000) + " s",
+            "a lock that is given back within seconds",
             "end the program that holds it (an open sqlite3 shell with BEGIN, a backup)",
             ExitCode::store};
   if (code == SQLITE_NOTADB)
@@ -82,7 +81,7 @@ ErrorParts describe_sqlite_error(const SQLite::Exception& error, const std::file
           ExitCode::store};
 }
 
-Database::Database(const std::filesystem::path& file, Access access) : file_(file) {
+Database::Database(const std::filesystem::path& file, Access access, int lock_wait_ms_max) : file_(file), lock_wait_ms_max_(lock_wait_ms_max) {
   try {
     access == Access::write ? open_for_writing() : open_for_reading();
     check_schema(access);
@@ -92,7 +91,7 @@ Database::Database(const std::filesystem::path& file, Access access) : file_(fil
 }
 
 ErrorParts Database::describe(const SQLite::Exception& error) const {
-  return describe_sqlite_error(error, file_, sqlite3_system_errno(connection_->getHandle()));
+  return describe_sqlite_error(error, file_, system_errno_ ? system_errno_ : sqlite3_system_errno(connection_->getHandle()));
 }
 
 void Database::open_for_writing() {
@@ -100,7 +99,7 @@ void Database::open_for_writing() {
   if (file_.has_parent_path()) std::filesystem::create_directories(file_.parent_path(), failure);
   if (failure) throw no_history(file_, "the folder of the history file cannot be made: " + failure.message(), "name another file with --store FILE");
   if (std::filesystem::is_directory(file_)) throw no_history(file_, "the history file is a folder", "name a file with --store FILE");
-  connection_ = std::make_unique<SQLite::Database>(file_.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyTimeoutMs);
+  connection_ = std::make_unique<SQLite::Database>(file_.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, lock_wait_ms_max_);
   connection_->exec("PRAGMA synchronous = FULL");
   connection_->exec("PRAGMA cache_size = -" + std::to_string(kCacheKib));
   connection_->exec("PRAGMA wal_autocheckpoint = " + std::to_string(kCheckpointPages));
@@ -112,7 +111,7 @@ void Database::open_for_reading() {
   if (!std::filesystem::exists(file_, failure))
     throw no_history(file_, "there is no history file", "start a run with: ringwright run RECIPE; or name another file with --store FILE");
   if (std::filesystem::is_directory(file_, failure)) throw no_history(file_, "the history file is a folder", "name a file with --store FILE");
-  connection_ = std::make_unique<SQLite::Database>(file_.string(), SQLite::OPEN_READONLY, kBusyTimeoutMs);
+  connection_ = std::make_unique<SQLite::Database>(file_.string(), SQLite::OPEN_READONLY, lock_wait_ms_max_);
   try {
     connection_->execAndGet("PRAGMA schema_version");
   } catch (const SQLite::Exception& error) {
@@ -120,7 +119,7 @@ void Database::open_for_reading() {
     if ((error.getErrorCode() & 0xff) != SQLITE_CANTOPEN || std::filesystem::exists(file_.string() + "-wal", failure)) throw;
     std::string uri = "file:";
     for (const char c : file_.string()) c == '?' || c == '#' || c == '%' ? uri += (c == '?' ? "%3f" : c == '#' ? "%23" : "%25") : uri += c;
-    connection_ = std::make_unique<SQLite::Database>(uri + "?immutable=1", SQLite::OPEN_READONLY | SQLite::OPEN_URI, kBusyTimeoutMs);
+    connection_ = std::make_unique<SQLite::Database>(uri + "?immutable=1", SQLite::OPEN_READONLY | SQLite::OPEN_URI, lock_wait_ms_max_);
   }
 }
 
@@ -151,11 +150,23 @@ void Database::check_schema(Access access) {
 void Database::migrate(int from) {
   for (const sql::Migration& migration : sql::kMigrations) {
     if (migration.version <= from) continue;
-    SQLite::Transaction transaction(*connection_, SQLite::TransactionBehavior::IMMEDIATE);
-    connection_->exec(migration.text);
-    connection_->exec("PRAGMA application_id = " + std::to_string(kApplicationId));
-    connection_->exec("PRAGMA user_version = " + std::to_string(migration.version));
+    transact([&] {
+      connection_->exec(migration.text);
+      connection_->exec("PRAGMA application_id = " + std::to_string(kApplicationId));
+      connection_->exec("PRAGMA user_version = " + std::to_string(migration.version));
+    });
+  }
+}
+
+void Database::transact(const std::function<void()>& change) {
+  system_errno_ = 0;
+  SQLite::Transaction transaction(*connection_, SQLite::TransactionBehavior::IMMEDIATE);
+  try {
+    change();
     transaction.commit();
+  } catch (const SQLite::Exception&) {
+    system_errno_ = sqlite3_system_errno(connection_->getHandle());  // the roll-back that follows clears it
+    throw;
   }
 }
 

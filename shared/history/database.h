@@ -5,10 +5,12 @@
 #include <SQLiteCpp/VariadicBind.h>
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <unordered_map>
 
 #include "shared/base/error.h"
+#include "shared/history/limits.h"
 
 namespace ringwright::history {
 
@@ -24,7 +26,7 @@ class Database {
   // write: creates the file and its folder, or brings it to the newest schema. read: takes the file as it is.
   // Throws Error (exit code 6): RW-STORE-001 missing, not readable or no history; RW-STORE-002 other schema; RW-STORE-004 disk full;
   // RW-STORE-005 locked; RW-STORE-006 damaged; RW-STORE-007 anything else that SQLite reports.
-  Database(const std::filesystem::path& file, Access access);
+  Database(const std::filesystem::path& file, Access access, int lock_wait_ms_max = Limits{}.lock_wait_ms_max);
 
   // Prepared once, handed out reset.
   SQLite::Statement& statement(const char* sql);
@@ -43,6 +45,8 @@ class Database {
     prepared.reset();
     return changes;
   }
+  // All of the change, durable, or nothing of it.
+  void transact(const std::function<void()>& change);
   // Our error for what this connection has just thrown.
   ErrorParts describe(const SQLite::Exception& error) const;
 
@@ -56,6 +60,8 @@ class Database {
   void migrate(int from);
 
   std::filesystem::path file_;
+  int lock_wait_ms_max_;
+  int system_errno_ = 0;  // behind the last transaction that failed
   std::unique_ptr<SQLite::Database> connection_;
   std::unordered_map<const char*, std::unique_ptr<SQLite::Statement>> statements_;
 };

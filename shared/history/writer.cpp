@@ -71,7 +71,7 @@ struct Writer::Impl {
   Impl(const std::filesystem::path& file, Hooks given_hooks, Limits limits)
       : hooks(std::move(given_hooks)),
         lock(prepared(file)),
-        database(file, Database::Access::write),
+        database(file, Database::Access::write, limits.lock_wait_ms_max),
         recorder(database, limits),
         committed_sequence(recorder.node_sequence()),
         thread([this] { work(); }) {}
@@ -225,9 +225,7 @@ bool Writer::Impl::commit_until_done() {
 void Writer::Impl::commit_once() {
   last_commit = Clock::now();
   try {
-    SQLite::Transaction transaction(database.connection(), SQLite::TransactionBehavior::IMMEDIATE);
-    task ? task->change(database, recorder) : recorder.store(batch);
-    transaction.commit();
+    database.transact([&] { task ? task->change(database, recorder) : recorder.store(batch); });
   } catch (...) {
     recorder.forget();
     throw;
