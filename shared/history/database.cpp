@@ -31,6 +31,15 @@ std::string read_small_file(int descriptor) {
   return bytes > 0 ? std::string(text, std::strcspn(text, "\n")) : "";
 }
 
+// Why the last write failed: from the write-ahead log's file, else the connection, which forgets it when a transaction is rolled back.
+int last_system_errno(sqlite3* connection) {
+  sqlite3_file* log = nullptr;
+  int number = 0;
+  if (sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) == SQLITE_OK && log && log->pMethods)
+    log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &number);
+  return number ? number : sqlite3_system_errno(connection);
+}
+
 Error no_history(const std::filesystem::path& file, const std::string& what, const std::string& action) {
   return Error({"RW-STORE-001", what, file.string(), "a history file of Ringwright", action, ExitCode::store});
 }
@@ -91,7 +100,7 @@ Database::Database(const std::filesystem::path& file, Access access, int lock_wa
 }
 
 ErrorParts Database::describe(const SQLite::Exception& error) const {
-  return describe_sqlite_error(error, file_, system_errno_ ? system_errno_ : sqlite3_system_errno(connection_->getHandle()));
+  return describe_sqlite_error(error, file_, last_system_errno(connection_->getHandle()));
 }
 
 void Database::open_for_writing() {
@@ -159,15 +168,9 @@ void Database::migrate(int from) {
 }
 
 void Database::transact(const std::function<void()>& change) {
-  system_errno_ = 0;
   SQLite::Transaction transaction(*connection_, SQLite::TransactionBehavior::IMMEDIATE);
-  try {
-    change();
-    transaction.commit();
-  } catch (const SQLite::Exception&) {
-    system_errno_ = sqlite3_system_errno(connection_->getHandle());  // the roll-back that follows clears it
-    throw;
-  }
+  change();
+  transaction.commit();
 }
 
 SQLite::Statement& Database::statement(const char* sql) {

@@ -61,7 +61,6 @@ class Database {
 
   std::filesystem::path file_;
   int lock_wait_ms_max_;
-  int system_errno_ = 0;  // behind the last transaction that failed
   std::unique_ptr<SQLite::Database> connection_;
   std::unordered_map<const char*, std::unique_ptr<SQLite::Statement>> statements_;
 };
