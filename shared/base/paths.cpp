@@ -47,8 +47,12 @@ std::filesystem::path cache_directory() {
 
 std::filesystem::path runtime_directory() {
   const char* base = std::getenv("XDG_RUNTIME_DIR");
-  std::filesystem::path directory = base && *base ? std::filesystem::path(base) / "ringwright"
-                                                  : std::filesystem::path("/tmp/ringwright-" + std::to_string(::getuid()));
+  std::filesystem::path directory =
+      base && *base ? std::filesystem::path(base) / "ringwright" : std::filesystem::path("/tmp/ringwright-" + std::to_string(::getuid()));
+  return private_directory(directory);
+}
+
+std::filesystem::path private_directory(const std::filesystem::path& directory) {
   make_private_directory(directory);
   return directory;
 }

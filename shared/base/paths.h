@@ -17,6 +17,8 @@ std::filesystem::path cache_directory();
 // $XDG_RUNTIME_DIR/ringwright, else /tmp/ringwright-<uid>; made with mode 0700 if absent. Throws Error RW-PATH-001 when it
 // belongs to another user or is open to others.
 std::filesystem::path runtime_directory();
+// Makes `directory` with mode 0700 if it is absent, and returns it. Throws Error RW-PATH-001 as above.
+std::filesystem::path private_directory(const std::filesystem::path& directory);
 // "ipc://<path>"; throws Error RW-PATH-002 when the path is longer than a UNIX socket address holds (107 bytes).
 std::string ipc_endpoint(const std::filesystem::path& socket);
 

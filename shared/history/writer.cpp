@@ -7,6 +7,7 @@
 #include <exception>
 #include <future>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <variant>
 
@@ -94,6 +95,7 @@ struct Writer::Impl {
   bool commit_until_done();
   void commit_once();
   void answer_with(std::exception_ptr failure);
+  static void answer(Task& waiting, const ErrorParts& failure);
   void report(const ErrorParts& failure);
   void batch_done(bool committed);
 
@@ -108,6 +110,7 @@ struct Writer::Impl {
   size_t queued_points = 0;
   uint64_t appended = 0, finished = 0;  // items put into the queue, and done with
   bool urgent = false, stopping = false;
+  std::optional<ErrorParts> failing;  // why the last commit failed: nobody is kept waiting then
   std::atomic<uint64_t> committed_sequence;
   std::atomic<uint64_t> full_count{0};
 
@@ -149,6 +152,8 @@ void Writer::Impl::perform(std::function<void(Database&, Recorder&)> change, boo
   std::future<void> done = item->done.get_future();
   {
     const std::lock_guard guard(mutex);
+    if (failing && !retried) throw Error(*failing);
+    if (failing) answer(*item, *failing);
     queue.emplace_back(item);
     ++appended;
     urgent = true;
@@ -191,7 +196,10 @@ void Writer::Impl::take_batch() {
       if (!batch.empty()) break;
       task = std::move(*next_task);
       queue.pop_front();
-      break;
+      if (!task->answered || task->retried) break;
+      task.reset();  // its caller was told that it failed, and it is not to be tried again
+      ++finished;
+      continue;
     }
     batch.push_back(std::move(std::get<wire::Event>(queue.front())));
     queued_points -= points_in(batch.back());
@@ -211,7 +219,7 @@ bool Writer::Impl::commit_until_done() {
     } catch (const SQLite::Exception& error) {
       failure = database.describe(error);
     } catch (const Error& error) {
-      if (task) return answer_with(std::current_exception()), false;
+      if (task) return answer_with(std::current_exception()), false;  // the change itself is wrong: no use to try it again
       failure = error.parts();
     }
     report(failure);
@@ -231,6 +239,10 @@ void Writer::Impl::commit_once() {
     throw;
   }
   committed_sequence = recorder.node_sequence();
+  {
+    const std::lock_guard guard(mutex);
+    failing.reset();
+  }
   if (task && !task->answered) task->done.set_value();
 }
 
@@ -239,11 +251,22 @@ void Writer::Impl::answer_with(std::exception_ptr failure) {
   task->answered = true;
 }
 
+void Writer::Impl::answer(Task& waiting, const ErrorParts& failure) {
+  if (waiting.answered) return;
+  ErrorParts parts = failure;
+  if (waiting.retried) parts.action += (parts.action.empty() ? "" : "; ") + std::string("until then it is tried again every second");
+  waiting.done.set_exception(std::make_exception_ptr(Error(parts)));
+  waiting.answered = true;
+}
+
+// Whoever waits behind the change that failed is told too.
 void Writer::Impl::report(const ErrorParts& failure) {
-  if (task) {
-    ErrorParts answer = failure;
-    if (task->retried) answer.action += (answer.action.empty() ? "" : "; ") + std::string("until then it is tried again every second");
-    answer_with(std::make_exception_ptr(Error(answer)));
+  {
+    const std::lock_guard guard(mutex);
+    failing = failure;
+    if (task) answer(*task, failure);
+    for (Item& item : queue)
+      if (auto* waiting = std::get_if<std::shared_ptr<Task>>(&item)) answer(**waiting, failure);
   }
   if (hooks.failed) hooks.failed(failure);
 }

@@ -1,0 +1,108 @@
+#include "daemon/service/options.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+#include <yaml-cpp/yaml.h>
+
+#include <cmath>
+#include <vector>
+
+#include "shared/base/error.h"
+#include "shared/base/paths.h"
+#include "shared/base/text.h"
+
+namespace ringwright::service {
+namespace {
+
+struct Key {
+  const char* name;
+  std::optional<double> Config::*value;
+};
+constexpr Key kKeys[] = {{"orphan_grace_s", &Config::orphan_grace_s}, {"stop_grace_s", &Config::stop_grace_s}};
+constexpr const char* kSection = "daemon";  // the keys may stand below it too: daemon.orphan_grace_s
+
+std::string place(const std::filesystem::path& file, const YAML::Mark& mark) {
+  return mark.is_null() ? file.string() : file.string() + ":" + std::to_string(mark.line + 1) + ":" + std::to_string(mark.column + 1);
+}
+
+double read_seconds(const std::filesystem::path& file, const std::string& name, const YAML::Node& node) {
+  double seconds = -1;
+  if (!node.IsScalar() || !YAML::convert<double>::decode(node, seconds) || !std::isfinite(seconds) || seconds < 0)
+    throw Error({"RW-DAEMON-012", "`" + name + "` has a value that is no number of seconds", place(file, node.Mark()), "a number, 0 or more",
+                 "write for example " + name + ": 30"});
+  return seconds;
+}
+
+void read_map(const std::filesystem::path& file, const YAML::Node& map, Config& config, bool section_allowed) {
+  if (!map.IsMap())
+    throw Error({"RW-DAEMON-010", "the configuration is no map of keys", place(file, map.Mark()), "lines such as orphan_grace_s: 30", ""});
+  for (const auto& entry : map) {
+    const auto name = entry.first.as<std::string>();
+    if (section_allowed && name == kSection) {
+      read_map(file, entry.second, config, false);
+      continue;
+    }
+    const Key* known = nullptr;
+    std::vector<std::string> names;
+    for (const Key& key : kKeys) {
+      names.push_back(key.name);
+      if (name == key.name) known = &key;
+    }
+    if (!known) {
+      const std::string nearest = text::nearest(name, names);
+      throw Error({"RW-DAEMON-011", "unknown key `" + name + "`", place(file, entry.first.Mark()), "orphan_grace_s or stop_grace_s",
+                   nearest.empty() ? "remove it" : "write " + nearest});
+    }
+    config.*known->value = read_seconds(file, name, entry.second);
+  }
+}
+
+std::filesystem::path program_beside_this_one(const char* name) {
+  std::error_code ignored;
+  return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() / name;
+}
+
+}  // namespace
+
+Config read_config(const std::filesystem::path& file) {
+  Config config;
+  if (::access(file.c_str(), F_OK) != 0) return config;
+  YAML::Node root;
+  try {
+    root = YAML::LoadFile(file.string());
+  } catch (const YAML::ParserException& error) {
+    throw Error(
+        {"RW-DAEMON-010", "the configuration is no YAML: " + error.msg, place(file, error.mark), "a map of keys", "correct it or remove the file"});
+  } catch (const YAML::BadFile&) {
+    throw Error({"RW-DAEMON-010", "the configuration cannot be read", file.string(), "a file that you may read", "see its permissions"});
+  }
+  if (!root.IsNull()) read_map(file, root, config, true);
+  return config;
+}
+
+void complete(Options& options, const Config& config) {
+  if (options.orphan_grace_s < 0) options.orphan_grace_s = config.orphan_grace_s.value_or(30);
+  if (options.stop_grace_s < 0) options.stop_grace_s = config.stop_grace_s.value_or(10);
+  if (options.store.empty()) options.store = paths::default_store();
+  options.store = std::filesystem::absolute(options.store);
+  if (options.worker_program.empty()) options.worker_program = program_beside_this_one("ringwright-worker");
+  options.worker_program = std::filesystem::absolute(options.worker_program);
+  if (options.runtime_directory.empty())
+    options.runtime_directory = paths::runtime_directory();
+  else
+    options.runtime_directory = paths::private_directory(std::filesystem::absolute(options.runtime_directory));
+  std::error_code failure;
+  std::filesystem::create_directories(options.store.parent_path() / "runs", failure);
+  if (failure)
+    throw Error({"RW-DAEMON-014", "the folder of the history cannot be made: " + failure.message(), options.store.parent_path().string(),
+                 "a folder that you may write", "give another with --store FILE, or set XDG_STATE_HOME", ExitCode::store});
+}
+
+void require_loopback(const std::string& endpoint) {
+  for (const char* prefix : {"tcp://127.", "tcp://localhost:", "tcp://[::1]:"})
+    if (endpoint.starts_with(prefix)) return;
+  throw Error({"RW-DAEMON-013", "this endpoint could be reached from other machines, and nothing would ask who they are", endpoint,
+               "tcp://127.0.0.1:PORT, or no --control at all", "reach the node with ssh: ssh -L PORT:127.0.0.1:PORT NODE", ExitCode::refused});
+}
+
+}  // namespace ringwright::service

@@ -1,0 +1,53 @@
+// The daemon itself: one loop over all sockets, pipes and signals.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <zmq.hpp>
+
+#include "daemon/service/control_server.h"
+#include "daemon/service/event_hub.h"
+#include "daemon/service/ledger.h"
+#include "daemon/service/options.h"
+#include "daemon/service/supervisor.h"
+#include "daemon/service/worker_link.h"
+
+namespace ringwright::service {
+
+class Server {
+ public:
+  // Opens store and sockets; signals have to be blocked already (block_signals). Throws Error when something of it cannot be had.
+  explicit Server(const Options& options);
+  ~Server();
+  // Until it is asked to end and all runs are over.
+  void run();
+
+  // SIGCHLD, SIGTERM, SIGINT, SIGHUP are taken by the loop; SIGPIPE and SIGXFSZ become errors of the call concerned. Before any thread is started.
+  static void block_signals();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void mark_lost_runs();
+  void take_signals();
+  void take_worker_events();
+  void take_committed();
+  void each_second();
+  bool is_over();
+  void begin_to_end(bool force);
+
+  const Options& options_;
+  const int64_t started_unix_ns_;
+  zmq::context_t context_;
+  Ledger ledger_;
+  WorkerLink link_;
+  EventHub hub_;
+  Supervisor supervisor_;
+  ControlServer control_;
+  Fd signals_;
+  bool ending_ = false;
+  Clock::time_point second_at_{}, tick_at_{}, last_active_at_ = Clock::now();
+};
+
+}  // namespace ringwright::service

@@ -1,0 +1,171 @@
+#include "daemon/service/supervisor.h"
+
+#include <spdlog/spdlog.h>
+#include <sqlite3.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "daemon/service/launch_request.h"
+#include "shared/base/error.h"
+
+namespace ringwright::service {
+namespace {
+
+constexpr int kColors = 8;  // in the console's series palette
+
+int new_epoll() {
+  const int fd = ::epoll_create1(EPOLL_CLOEXEC);
+  if (fd < 0) throw std::system_error(errno, std::generic_category(), "epoll");
+  return fd;
+}
+
+nlohmann::json node_fingerprint() {
+  utsname system{};
+  ::uname(&system);
+  return {{"node", system.nodename},
+          {"kernel", std::string(system.sysname) + " " + system.release + " " + system.machine},
+          {"ringwright", RINGWRIGHT_VERSION},
+          {"sqlite", ::sqlite3_libversion()},
+          {"processors", ::sysconf(_SC_NPROCESSORS_ONLN)}};
+}
+
+}  // namespace
+
+Supervisor::Supervisor(const Options& options, Ledger& ledger, WorkerLink& link, std::string workers_endpoint)
+    : output_poll_(new_epoll()), services_{options, ledger, link, std::move(workers_endpoint), output_poll_.get()} {}
+
+Supervisor::~Supervisor() = default;
+
+std::string Supervisor::launch(const nlohmann::json& arguments) {
+  if (!refusal_.empty())
+    throw Error(
+        {"RW-DAEMON-033", "no run is started any more: " + refusal_, "", "", "start a new daemon when this one has ended", ExitCode::refused});
+  if (runs_.size() >= kActiveRunsMax)
+    throw Error({"RW-DAEMON-034", std::to_string(runs_.size()) + " runs are going on", "", "at most " + std::to_string(kActiveRunsMax),
+                 "stop one: ringwright stop RUN", ExitCode::refused});
+  if (::access(services_.options.worker_program.c_str(), X_OK) != 0)
+    throw Error({"RW-DAEMON-021", "the worker program cannot be run", services_.options.worker_program.string(),
+                 "ringwright-worker beside ringwrightd", "install it there, or start the daemon with --worker PROGRAM", ExitCode::run_failed});
+  LaunchRequest request = read_launch_request(arguments);
+  ListeningPort port(request.port);
+  request.record.id = new_id();
+  request.record.state = history::RunState::queued;
+  request.record.created_unix_ns = wire::now_unix_ns();
+  request.record.color_index = next_color();
+  request.spec.run = request.record.id;
+  request.spec.directory = (services_.options.store.parent_path() / "runs" / request.record.id).string();
+  request.spec.rendezvous_port = port.port();
+  request.spec.orphan_grace_s = services_.options.orphan_grace_s;
+  const std::string id = request.record.id;
+  record_and_start(std::move(request.record), std::move(request.spec), std::move(port));
+  return id;
+}
+
+void Supervisor::record_and_start(history::RunRecord record, wire::WorkerSpec spec, ListeningPort port) {
+  const std::filesystem::path directory = spec.directory;
+  std::error_code failure;
+  std::filesystem::create_directories(directory, failure);
+  try {
+    wire::write_worker_spec(spec, directory / "spec.json");
+    services_.ledger.create_run(record);
+  } catch (...) {
+    std::filesystem::remove_all(directory, failure);
+    throw;
+  }
+  services_.ledger.set_fingerprint(record.id, node_fingerprint());
+  const std::string id = record.id;
+  Run& run = *(runs_[id] = std::make_unique<Run>(services_, std::move(record), std::move(spec)));
+  ++launched_;
+  run.start(std::move(port));
+}
+
+std::string Supervisor::new_id() const {
+  uint32_t number = 0;
+  if (::getrandom(&number, sizeof number, 0) != sizeof number) throw std::system_error(errno, std::generic_category(), "getrandom");
+  return fmt::format("r_{:08x}", number);
+}
+
+int Supervisor::next_color() {
+  if (color_index_ < 0) {
+    const auto newest = services_.ledger.reader().runs(1);
+    color_index_ = newest.empty() ? kColors - 1 : newest.front().color_index;
+  }
+  return color_index_ = (color_index_ + 1) % kColors;
+}
+
+history::RunState Supervisor::stop(const std::string& run, bool force, const std::string& reason) {
+  if (const auto found = runs_.find(run); found != runs_.end()) {
+    found->second->request_stop(force, reason);
+    return found->second->state();
+  }
+  const history::RunRecord record = services_.ledger.reader().run(run);
+  if (record.id == run) return record.state;
+  if (!runs_.contains(record.id)) return record.state;
+  return stop(record.id, force, reason);
+}
+
+void Supervisor::stop_all(bool force, const std::string& reason) {
+  for (const auto& [id, run] : runs_) run->request_stop(force, reason);
+}
+
+void Supervisor::take_event(wire::Event event) {
+  const auto found = runs_.find(event.run);
+  if (found == runs_.end()) {
+    ++unknown_events_;  // an orphan of an earlier daemon, or the last words of a run that is over
+    return;
+  }
+  found->second->take_event(std::move(event));
+}
+
+void Supervisor::drain_output() {
+  for (const auto& [id, run] : runs_) run->drain_output();
+}
+
+void Supervisor::reap() {
+  for (const auto& [id, run] : runs_) run->reap();
+  forget_ended();
+}
+
+void Supervisor::tick() {
+  const auto now = Run::Clock::now();
+  for (const auto& [id, run] : runs_) run->tick(now);
+  forget_ended();
+}
+
+void Supervisor::ping() {
+  for (const auto& [id, run] : runs_) run->ping();
+}
+
+void Supervisor::note_published(const wire::Event& event) {
+  if (const auto found = runs_.find(event.run); found != runs_.end()) found->second->note_published(event);
+}
+
+void Supervisor::forget_ended() {
+  std::erase_if(runs_, [this](const auto& entry) {
+    const Run& run = *entry.second;
+    if (!run.over()) return false;
+    lines_cut_ += run.lines_cut();
+    log_write_failures_ += run.log_write_failures();
+    return true;
+  });
+}
+
+nlohmann::json Supervisor::summaries() const {
+  nlohmann::json all = nlohmann::json::array();
+  for (const auto& [id, run] : runs_) all.push_back(run->summary());
+  return all;
+}
+
+nlohmann::json Supervisor::counters() const {
+  uint64_t lines_cut = lines_cut_, failures = log_write_failures_;
+  for (const auto& [id, run] : runs_) lines_cut += run->lines_cut(), failures += run->log_write_failures();
+  return {
+      {"runs_launched", launched_}, {"events_of_unknown_runs", unknown_events_}, {"log_lines_cut", lines_cut}, {"rank_log_write_failures", failures}};
+}
+
+}  // namespace ringwright::service

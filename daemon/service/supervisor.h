@@ -1,0 +1,56 @@
+// All runs of this daemon.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "daemon/service/run.h"
+
+namespace ringwright::service {
+
+inline constexpr size_t kActiveRunsMax = 64;
+
+class Supervisor {
+ public:
+  Supervisor(const Options& options, Ledger& ledger, WorkerLink& link, std::string workers_endpoint);
+  ~Supervisor();
+
+  // Checks, records, starts. Returns the run's id. Throws what stands in the way; nothing is started or recorded then.
+  std::string launch(const nlohmann::json& arguments);
+  // Of a run that is over: its state, nothing is done. Throws Error RW-DAEMON-032 (exit code 2) for a run that this daemon does not know.
+  history::RunState stop(const std::string& run, bool force, const std::string& reason);
+  void stop_all(bool force, const std::string& reason);
+  void refuse_launches(const std::string& why) { refusal_ = why; }
+
+  void take_event(wire::Event event);
+  // Readable when a worker has written something.
+  int output_fd() const { return services_.output_poll_fd; }
+  void drain_output();
+  void reap();
+  void tick();
+  void ping();
+  void note_published(const wire::Event& event);
+
+  size_t active() const { return runs_.size(); }
+  uint64_t launched() const { return launched_; }
+  nlohmann::json summaries() const;
+  nlohmann::json counters() const;
+
+ private:
+  std::string new_id() const;
+  int next_color();
+  void record_and_start(history::RunRecord record, wire::WorkerSpec spec, ListeningPort port);
+  void forget_ended();
+
+  Fd output_poll_;
+  RunServices services_;
+  std::map<std::string, std::unique_ptr<Run>> runs_;  // those that are not over
+  std::string refusal_;
+  uint64_t launched_ = 0, unknown_events_ = 0, lines_cut_ = 0, log_write_failures_ = 0;
+  int color_index_ = -1;
+};
+
+}  // namespace ringwright::service
