@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <tuple>
 #include <utility>
 
 #include "shared/base/error.h"
@@ -136,8 +137,8 @@ SafetensorsHeader parse_safetensors_header(std::string_view prefix, uint64_t fil
   if (!reader.read(prefix.substr(kLengthBytes, length))) refuse(file_name, reader.reason(), reader.tensor());
   SafetensorsHeader header = reader.take();
   header.data_offset = kLengthBytes + length;
-  std::stable_sort(header.tensors.begin(), header.tensors.end(),
-                   [](const TensorEntry& a, const TensorEntry& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
+  std::sort(header.tensors.begin(), header.tensors.end(),
+            [](const TensorEntry& a, const TensorEntry& b) { return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name); });
   check_coverage(header.tensors, file_size - header.data_offset, file_name);
   return header;
 }

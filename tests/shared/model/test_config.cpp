@@ -7,6 +7,7 @@
 #include "shared/base/error.h"
 #include "shared/model/config.h"
 #include "shared/model/json_file.h"
+#include "shared/model/parameters.h"
 
 namespace ringwright::model {
 namespace {
@@ -75,6 +76,21 @@ TEST(ModelConfigTest, CountsParameters) {
   json["mlp_bias"] = true;
   EXPECT_EQ(parse_model_config(json, "c").parameter_count(),
             2 * (2 * 64 + 64 * (2 * 64 + 2 * 32) + 3 * 64 * 160 + 64 + 2 * 32 + 64 + 2 * 160 + 64) + 64 + 512 * 64);
+}
+
+TEST(ParameterSpecsTest, SizesAddUpToTheCount) {
+  for (bool flag : {false, true}) {
+    nlohmann::json json = small_llama();
+    json["tie_word_embeddings"] = json["attention_bias"] = json["mlp_bias"] = flag;
+    const ModelConfig config = parse_model_config(json, "c");
+    int64_t count = 0;
+    for (const ParameterSpec& spec : parameter_specs(config)) {
+      int64_t size = 1;
+      for (int64_t length : spec.shape) size *= length;
+      count += size;
+    }
+    EXPECT_EQ(count, config.parameter_count());
+  }
 }
 
 TEST(ModelConfigTest, OtherFamiliesAreRefusedWithTheSupportedOnes) {
