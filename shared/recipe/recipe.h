@@ -78,7 +78,7 @@ struct SftConfig {
   DataSource train;
   DataSource validation;  // path empty: no validation
   bool checkpointing_enabled = false;
-  std::string checkpoint_dir;
+  std::string checkpoint_dir;  // a relative one is below the folder of the run; empty: <that folder>/checkpoints
   int64_t save_period = 0;
   bool probe_first = false;  // ringwright.probe_first
   std::string cp_flavour;    // ringwright.cp.flavour: "" (by family), "round_robin", "contiguous"
@@ -89,8 +89,8 @@ SftConfig sft_config(const Recipe& recipe);
 // The same from a resolved recipe alone (what a worker gets): places are the keys.
 SftConfig sft_config(const nlohmann::json& resolved);
 
-// A model or data name becomes a path: a path (relative to the recipe's folder, then the working directory), ringwright.paths.<name>, the local hub
-// cache
+// A model or data name becomes an absolute path. Looked at in this order: the name as a path (relative to the recipe's folder, then to the working
+// directory), ringwright.paths.<name>, what bootstrap made (models/<name>, data/<name>.txt or .jsonl in the cache directory), the local hub cache
 // ($HF_HOME/hub/models--ORG--NAME/snapshots/*). Throws Error RW-RECIPE-030 (exit code 3) listing the places looked at.
 std::filesystem::path resolve_name(const Recipe& recipe, const std::string& name);
 

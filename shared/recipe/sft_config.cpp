@@ -109,10 +109,14 @@ void read_scheduler(const Typed& typed, SftConfig& config) {
     typed.out_of_range(base, std::to_string(wanted) + " rising milestones for " + std::to_string(config.scheduler.size()) + " schedulers");
 }
 
+// By the file's extension; a bare name stands for what ringwright.paths says of it, else for plain text.
 std::string format_of(const Typed& typed, const std::string& key, const std::string& path) {
-  const std::string extension = std::filesystem::path(path).extension();
-  if (extension == ".jsonl" || extension == ".json") return "prompt_answer";
-  if (extension == ".txt" || extension.empty()) return "text";  // a name without an extension: resolve_name finds the file
+  std::string extension = std::filesystem::path(path).extension();
+  const nlohmann::json* paths = typed.find("ringwright.paths");
+  if (extension.empty() && paths && paths->contains(path) && paths->at(path).is_string())
+    extension = std::filesystem::path(paths->at(path).get<std::string>()).extension();
+  if (extension == ".jsonl") return "prompt_answer";
+  if (extension == ".txt" || extension.empty()) return "text";
   typed.out_of_range(key, "a .txt file with plain text, or a .jsonl file with a prompt and an answer a line");
 }
 
