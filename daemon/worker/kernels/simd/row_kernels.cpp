@@ -146,8 +146,8 @@ RINGWRIGHT_CLONES void adamw_block(float* __restrict p, const float* __restrict 
 #pragma omp simd
   for (int64_t j = 0; j < count; ++j) {
     const float gradient = g[j] * s.grad_scale;
-    const float mean = s.beta1 * m[j] + (1.0f - s.beta1) * gradient;
-    const float square = s.beta2 * v[j] + (1.0f - s.beta2) * gradient * gradient;
+    const float mean = s.beta1 * m[j] + s.one_minus_beta1 * gradient;
+    const float square = s.beta2 * v[j] + s.one_minus_beta2 * gradient * gradient;
     m[j] = mean;
     v[j] = square;
     p[j] = p[j] * s.decay - s.step_size * mean / (std::sqrt(square) / s.bias_correction2_sqrt + s.eps);

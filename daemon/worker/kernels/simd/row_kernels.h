@@ -29,7 +29,9 @@ void nll_rows(float* logits_TV, const int64_t* targets_T, const float* weight_T,
 
 struct AdamWStep {
   float decay;  // 1 - lr * weight decay
-  float beta1, beta2, step_size, bias_correction2_sqrt, eps;
+  float beta1, beta2;
+  float one_minus_beta1, one_minus_beta2;  // taken in double before rounding
+  float step_size, bias_correction2_sqrt, eps;
   float grad_scale;  // every gradient is multiplied by it first
 };
 void adamw(float* p, const float* g, float* m, float* v, int64_t count, const AdamWStep& step);
