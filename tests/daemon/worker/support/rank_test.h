@@ -2,8 +2,7 @@
 //
 //   RANK_TEST(RingAttention, MatchesFullAttention, 2) { EXPECT_EQ(ranks.world_size(), 2); }
 //
-// The test starts the program again once a rank (posix_spawn, the same test by filter) and passes when all ranks pass. Rank 0 gets the
-// listening socket from the test, as a worker gets it from the daemon. A rank that fails shows its whole output.
+// The test starts the program again once a rank (the same test by filter) and passes when all ranks pass. A rank that fails shows its output.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,16 +15,6 @@ namespace ringwright::test {
 
 // In a rank: connects over a mesh of cp = world_size and calls `body`. In the test: starts the ranks and waits for them.
 void run_on_ranks(int world_size, const std::function<void(const worker::ProcessGroups& ranks)>& body);
-
-// A TCP socket on the loopback interface, bound to a free port and listening; inherited by child processes.
-struct ListeningSocket {
-  ListeningSocket();
-  ~ListeningSocket();
-  ListeningSocket(const ListeningSocket&) = delete;
-  ListeningSocket& operator=(const ListeningSocket&) = delete;
-  int fd = -1;
-  uint16_t port = 0;
-};
 
 }  // namespace ringwright::test
 
