@@ -24,7 +24,8 @@ struct Coefficients {
   double decay, beta1, beta2, step_size, bias_correction2_sqrt, eps, grad_scale;
 };
 
-void update_composed(at::Tensor parameter, const at::Tensor& gradient_as_given, at::Tensor mean, at::Tensor square, const Coefficients& c) {
+void update_composed(const at::Tensor& parameter, const at::Tensor& gradient_as_given, const at::Tensor& mean, const at::Tensor& square,
+                     const Coefficients& c) {
   const at::Tensor gradient = gradient_as_given * c.grad_scale;
   mean.mul_(c.beta1).add_(gradient, 1 - c.beta1);
   square.mul_(c.beta2).addcmul_(gradient, gradient, 1 - c.beta2);
