@@ -7,12 +7,14 @@
 #include <limits>
 
 #include "daemon/worker/kernels/attention_kernels.h"
+#include "daemon/worker/kernels/plugin.h"
 #include "shared/base/error.h"
 
 namespace ringwright::worker {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int64_t kCudaFlashHeadSizeMax = 256;
 
 [[noreturn]] void throw_shape(const std::string& what) {
   throw Error({.code = "RW-KERNEL-001",
@@ -40,6 +42,11 @@ AttentionBlock empty_block(const at::Tensor& q_BHLD) {
   return {at::zeros_like(q_BHLD), at::full({q_BHLD.size(0), q_BHLD.size(1), q_BHLD.size(2)}, -kInfinity, q_BHLD.options().dtype(lse_type))};
 }
 
+bool cuda_flash_takes(const at::Tensor& q_BHLD, const BlockMask& mask) {
+  const bool half = q_BHLD.scalar_type() == at::kHalf || q_BHLD.scalar_type() == at::kBFloat16;
+  return q_BHLD.is_cuda() && half && !mask.allowed_LM.defined() && q_BHLD.size(3) <= kCudaFlashHeadSizeMax;
+}
+
 }  // namespace
 
 AttentionBlock attention_block_forward(const at::Tensor& q_BHLD, const at::Tensor& k_BKMD, const at::Tensor& v_BKMD, const BlockMask& mask,
@@ -48,8 +55,13 @@ AttentionBlock attention_block_forward(const at::Tensor& q_BHLD, const at::Tenso
   if (q_BHLD.numel() == 0 || k_BKMD.numel() == 0) {
     return empty_block(q_BHLD);  // LibTorch's operator divides by zero here and takes the process with it
   }
-  return q_BHLD.is_cpu() ? kernels::flash_forward_cpu(q_BHLD, k_BKMD, v_BKMD, mask, scale)
-                         : kernels::math_forward(q_BHLD, k_BKMD, v_BKMD, mask, scale);
+  if (q_BHLD.is_cpu()) {
+    return kernels::flash_forward_cpu(q_BHLD, k_BKMD, v_BKMD, mask, scale);
+  }
+  if (cuda_flash_takes(q_BHLD, mask)) {
+    return require_cuda().flash_forward(q_BHLD, k_BKMD, v_BKMD, mask.causal, scale);
+  }
+  return kernels::math_forward(q_BHLD, k_BKMD, v_BKMD, mask, scale);
 }
 
 AttentionBlockGradients attention_block_backward(const at::Tensor& grad_out_BHLD, const at::Tensor& q_BHLD, const at::Tensor& k_BKMD,
@@ -58,8 +70,13 @@ AttentionBlockGradients attention_block_backward(const at::Tensor& grad_out_BHLD
   if (q_BHLD.numel() == 0 || k_BKMD.numel() == 0) {
     return {at::zeros_like(q_BHLD), at::zeros_like(k_BKMD), at::zeros_like(v_BKMD)};
   }
-  return q_BHLD.is_cpu() ? kernels::flash_backward_cpu(grad_out_BHLD, q_BHLD, k_BKMD, v_BKMD, merged, mask, scale)
-                         : kernels::math_backward(grad_out_BHLD, q_BHLD, k_BKMD, v_BKMD, merged, mask, scale);
+  if (q_BHLD.is_cpu()) {
+    return kernels::flash_backward_cpu(grad_out_BHLD, q_BHLD, k_BKMD, v_BKMD, merged, mask, scale);
+  }
+  if (cuda_flash_takes(q_BHLD, mask)) {
+    return require_cuda().flash_backward(grad_out_BHLD, q_BHLD, k_BKMD, v_BKMD, merged, mask.causal, scale);
+  }
+  return kernels::math_backward(grad_out_BHLD, q_BHLD, k_BKMD, v_BKMD, merged, mask, scale);
 }
 
 void merge_attention_block(const AttentionBlock& into, const AttentionBlock& block) {
