@@ -1,0 +1,59 @@
+// Where the state comes from: a daemon, a history file, or a demonstration made in memory. A source works on threads of its own and never
+// blocks the draw thread; all it has to say goes through the queue.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "console/gui/data/state.h"
+
+namespace ringwright::gui {
+
+// Bounded; the producer waits while it is full, the draw thread never waits.
+class UpdateQueue {
+ public:
+  static constexpr size_t kUpdatesMax = 65'536;
+
+  // False once the queue is closed.
+  bool push(Update update);
+  // At most `limit` updates, in order.
+  std::vector<Update> take(size_t limit);
+  void close();
+  uint64_t full_count() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable room_;
+  std::deque<Update> updates_;
+  bool closed_ = false;
+  uint64_t full_count_ = 0;
+};
+
+class Source {
+ public:
+  virtual ~Source() = default;
+  // Asks for a run's metrics and log lines; they come as DetailsRead or DetailsFailed.
+  virtual void want_details(const std::string& run) = 0;
+  // True where runs can be stopped from here.
+  virtual bool can_stop() const = 0;
+  // Asks the daemon to stop a run; the outcome comes as a Notice and as events.
+  virtual void stop(const std::string& run, bool force) = 0;
+  // The clock that ages and elapsed times are measured by.
+  virtual int64_t now_unix_ns() const = 0;
+  // What `ringwright` needs to see the same data: "" or "--store FILE".
+  virtual std::string cli_arguments() const = 0;
+};
+
+// The daemon of this user; while none runs, the history file, and a look for the daemon every 3 s.
+std::unique_ptr<Source> make_daemon_source(UpdateQueue& queue);
+// A history file, read-only; what another process adds to it is followed.
+std::unique_ptr<Source> make_history_source(UpdateQueue& queue, const std::filesystem::path& file);
+// `runs` synthetic runs, the same at each start. With `live` the running ones go on; otherwise the clock stands still.
+std::unique_ptr<Source> make_demo_source(UpdateQueue& queue, int runs, bool live);
+
+}  // namespace ringwright::gui

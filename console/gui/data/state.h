@@ -1,0 +1,108 @@
+// All that the console knows, and the one reducer through which live events and stored records come in (ARCHITECTURE.md, idea 6).
+// Owned by the draw thread; sources hand it updates through a queue.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "console/gui/data/series.h"
+#include "shared/base/error.h"
+#include "shared/history/records.h"
+#include "shared/wire/message.h"
+
+namespace ringwright::gui {
+
+inline constexpr size_t kLogLinesMax = 20'000;  // kept per run; older ones are read from the history file
+
+enum class Loading { absent, reading, ready, failed };
+
+// A run with what has been read of it.
+struct Run {
+  history::RunRecord record;
+  std::map<std::string, std::shared_ptr<Series>> metrics;
+  std::map<std::string, history::MetricPoint> latest;  // last value of each metric, also while the series is not read
+  std::deque<history::LogLine> logs;
+  uint64_t log_lines_dropped = 0;  // beyond kLogLinesMax
+  uint64_t version = 0;            // changes with every update
+  Loading details = Loading::absent;
+  ErrorParts details_error;
+  int64_t last_event_unix_ns = 0;
+};
+
+enum class LinkState { local, connecting, connected, stale, lost };
+
+struct Link {
+  LinkState state = LinkState::connecting;
+  std::string place;  // socket folder, file name, "demo"
+  uint64_t node_sequence = 0, gaps = 0, repaired = 0;
+  int64_t last_message_unix_ns = 0;
+  int attempt = 0;
+};
+
+struct Notice {
+  enum class Level { info, good, warning, error } level = Level::info;
+  std::string text;
+  std::string action;  // what to do about it
+};
+
+// Updates, in the order in which a source produces them.
+struct RunsRead { std::vector<history::RunRecord> runs; };
+struct LatestRead { std::string run; std::map<std::string, history::MetricPoint> latest; };
+struct DetailsRead {
+  std::string run;
+  std::map<std::string, std::shared_ptr<Series>> metrics;
+  std::vector<history::LogLine> logs;
+};
+struct DetailsFailed { std::string run; ErrorParts error; };
+struct LinkChanged { Link link; };
+struct SourceFailed { ErrorParts error; };
+using Update = std::variant<RunsRead, LatestRead, DetailsRead, DetailsFailed, wire::Event, LinkChanged, Notice, SourceFailed>;
+
+class State {
+ public:
+  // Takes one update in.
+  void apply(Update update);
+
+  bool runs_known() const { return runs_known_; }
+  // Newest first.
+  const std::vector<std::shared_ptr<Run>>& runs() const { return runs_; }
+  std::shared_ptr<Run> find(const std::string& id) const;
+  void mark_reading(const std::string& id);
+
+  const Link& link() const { return link_; }
+  const std::optional<ErrorParts>& failure() const { return failure_; }
+  std::vector<Notice> take_notices();
+  uint64_t events_applied() const { return events_applied_; }
+  // Events of runs that nobody announced, and of kinds unknown to this version.
+  uint64_t events_skipped() const { return events_skipped_; }
+
+ private:
+  void take(RunsRead& update);
+  void take(LatestRead& update);
+  void take(DetailsRead& update);
+  void take(DetailsFailed& update);
+  void take(wire::Event& event);
+  void take(LinkChanged& update);
+  void take(Notice& notice);
+  void take(SourceFailed& update);
+  void take_metric(Run& run, const wire::Event& event);
+  void take_log(Run& run, const wire::Event& event);
+  void take_named(Run& run, const wire::Event& event);
+  Run& upsert(const history::RunRecord& record);
+
+  std::vector<std::shared_ptr<Run>> runs_;
+  std::unordered_map<std::string, std::shared_ptr<Run>> by_id_;
+  Link link_;
+  std::optional<ErrorParts> failure_;
+  std::vector<Notice> notices_;
+  bool runs_known_ = false;
+  uint64_t events_applied_ = 0, events_skipped_ = 0;
+};
+
+}  // namespace ringwright::gui
