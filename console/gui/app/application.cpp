@@ -1,0 +1,174 @@
+#include "console/gui/app/application.h"
+
+#include <imgui.h>
+#include <imgui_internal.h>
+
+#include <chrono>
+#include <iostream>
+
+#include "console/gui/app/preferences.h"
+#include "console/gui/services/style.h"
+
+namespace ringwright::gui {
+namespace {
+
+constexpr size_t kUpdatesPerFrameMax = 20'000;
+constexpr int kPictureFrames = 4;  // fonts, dock layout and column widths have settled by then
+constexpr double kIdleFrameSeconds = 0.1;
+constexpr double kMeasureSeconds = 1;
+
+std::unique_ptr<Source> source_for(const Options& options, UpdateQueue& queue) {
+  if (options.demo_runs > 0) return make_demo_source(queue, options.demo_runs, !options.screenshot);
+  if (options.store) return make_history_source(queue, *options.store);
+  return make_daemon_source(queue);
+}
+
+bool is_workspace(const std::string& id) {
+  for (const WorkspaceEntry& entry : workspaces()) {
+    if (entry.id == id) return true;
+  }
+  return false;
+}
+
+void check_view(const std::string& id) {
+  if (is_workspace(id)) return;
+  std::string known = "prepare, watch, compare, investigate";
+  for (const ViewEntry& entry : view_entries()) {
+    if (entry.id == id) return;
+    known += ", " + entry.id;
+  }
+  throw Error({"RW-GUI-004", "there is no view '" + id + "'", "--view", known, "use one of these", ExitCode::usage});
+}
+
+}  // namespace
+
+Application::Application(const Options& options, Graphics& graphics) : graphics_(graphics) {
+  const bool personal = !options.screenshot && options.demo_runs == 0;
+  Preferences preferences = personal ? load_preferences() : Preferences{};
+  if (!options.theme.empty()) preferences.theme = options.theme;
+  if (options.scale > 0) preferences.scale = options.scale;
+  set_theme(theme_named(preferences.theme));
+  set_scale(preferences.scale > 0 ? preferences.scale : graphics.monitor_scale());
+  const std::string fonts_notice = load_fonts();
+  apply_style();
+  source_ = source_for(options, queue_);
+  context_ = std::make_unique<Context>(state_, *source_, commands_);
+  context_->read_only = options.read_only;
+  context_->still = options.screenshot.has_value();
+  add_shell_commands(commands_);
+  shell_ = std::make_unique<Shell>(*context_, personal);
+  if (is_workspace(options.view)) {
+    context_->workspace = options.view;
+  } else {
+    shell_->show_only(options.view);
+  }
+  if (!fonts_notice.empty()) context_->notify(Notice::Level::warning, fonts_notice);
+}
+
+Application::~Application() {
+  queue_.close();  // a source that waits for room gives up
+  if (shell_) shell_->save();
+}
+
+void Application::take_updates() {
+  for (Update& update : queue_.take(kUpdatesPerFrameMax)) state_.apply(std::move(update));
+  for (Notice& notice : state_.take_notices()) context_->notify(notice.level, std::move(notice.text), std::move(notice.action));
+  show_newest_runs();
+}
+
+void Application::show_newest_runs() {
+  Selection& selection = context_->selection;
+  if (selection.chosen_by_user || !state_.runs_known()) return;
+  int shown = 0;
+  for (const auto& run : state_.runs()) {
+    if (run->record.last_step < 0 && history::is_final(run->record.state)) continue;
+    if (shown++ == kShownRunsAtStart) break;
+    selection.shown.insert(run->record.id);
+    if (run->details != Loading::absent) continue;
+    state_.mark_reading(run->record.id);
+    source_->want_details(run->record.id);
+  }
+  if (selection.run.empty() && !state_.runs().empty()) {
+    // The newest run that has something to show.
+    for (const auto& run : state_.runs()) {
+      if (run->record.last_step < 0) continue;
+      context_->select(run->record.id);
+      break;
+    }
+    if (selection.run.empty()) context_->select(state_.runs().front()->record.id);
+    context_->cli_line = "ringwright runs show " + selection.run;
+  }
+}
+
+void Application::measure() {
+  const double now = ImGui::GetTime();
+  if (now - measured_at_ < kMeasureSeconds) return;
+  const uint64_t events = state_.events_applied();
+  context_->events_per_s = static_cast<double>(events - measured_events_) / (now - measured_at_);
+  measured_at_ = now;
+  measured_events_ = events;
+}
+
+void Application::frame() {
+  take_updates();
+  if (std::exchange(context_->style_changed, false)) {
+    apply_style();
+    save_preferences({std::string(theme().name), scale()});
+  }
+  shell_->prepare_frame();
+  const auto start = std::chrono::steady_clock::now();
+  graphics_.frame([&] {
+    commands_.handle_keys(*context_);
+    shell_->draw();
+  });
+  if (!context_->still) {
+    measure();
+    context_->frame_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  }
+}
+
+namespace {
+
+void take_picture(const Options& options) {
+  Graphics graphics(Graphics::Mode::offscreen, options.width, options.height);
+  Application application(options, graphics);
+  for (int i = 0; i < kPictureFrames; ++i) application.frame();
+  write_png(*options.screenshot, graphics.pixels(), options.width, options.height);
+}
+
+void show_window(const Options& options) {
+  Graphics graphics(Graphics::Mode::window, options.width, options.height);
+  Application application(options, graphics);
+  while (!graphics.close_asked() && !application.quit_wanted()) {
+    application.frame();
+    graphics.wait_for_input(kIdleFrameSeconds);
+  }
+}
+
+}  // namespace
+
+int run_console(int argc, char** argv) {
+  try {
+    const std::optional<Options> options = parse_options(argc, argv);
+    if (!options) return 0;
+    check_view(options->view);
+    if (options->screenshot) {
+      take_picture(*options);
+    } else {
+      show_window(*options);
+    }
+    return 0;
+  } catch (const Error& error) {
+    if (error.exit_code() == ExitCode::no_display) {
+      std::cerr << "ringwright-console: " << error.what() << "; " << error.parts().action << "\n";
+    } else {
+      std::cerr << describe(error.parts()) << "\n";
+    }
+    return static_cast<int>(error.exit_code());
+  } catch (const std::exception& error) {
+    std::cerr << "error: " << error.what() << "\n";
+    return 1;
+  }
+}
+
+}  // namespace ringwright::gui

@@ -1,0 +1,46 @@
+// The console without its window: state, source, commands and shell. Tests drive it frame by frame.
+#pragma once
+
+#include <memory>
+
+#include "console/gui/app/graphics.h"
+#include "console/gui/app/options.h"
+#include "console/gui/app/shell.h"
+#include "console/gui/data/source.h"
+#include "console/gui/services/commands.h"
+#include "console/gui/services/context.h"
+
+namespace ringwright::gui {
+
+class Application {
+ public:
+  // ImGui's contexts must exist. Throws Error when the history file cannot be read.
+  Application(const Options& options, Graphics& graphics);
+  ~Application();
+
+  // Takes in what the source has, then draws one frame.
+  void frame();
+  bool quit_wanted() const { return context_->quit_wanted; }
+  Context& context() { return *context_; }
+  Shell& shell() { return *shell_; }
+
+ private:
+  void take_updates();
+  void show_newest_runs();
+  void measure();
+
+  Graphics& graphics_;
+  UpdateQueue queue_;
+  State state_;
+  CommandRegistry commands_;
+  std::unique_ptr<Source> source_;
+  std::unique_ptr<Context> context_;
+  std::unique_ptr<Shell> shell_;
+  double measured_at_ = 0;
+  uint64_t measured_events_ = 0;
+};
+
+// The program: parses, opens, runs. The exit code.
+int run_console(int argc, char** argv);
+
+}  // namespace ringwright::gui

@@ -1,0 +1,64 @@
+// The frame around the views: top bar, dock space with four workspaces, status bar, toasts.
+#pragma once
+
+#include <imgui.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "console/gui/services/command_palette.h"
+#include "console/gui/services/context.h"
+#include "console/gui/views/view.h"
+
+namespace ringwright::gui {
+
+// Views of a workspace and where they are docked at first.
+struct WorkspaceEntry {
+  const char* id;
+  const char* title;
+  const char* shortcut;
+  std::vector<std::string> views;
+};
+const std::vector<WorkspaceEntry>& workspaces();
+
+class Shell {
+ public:
+  // `keep_layouts`: layouts are read from and written to the user's folder.
+  Shell(Context& context, bool keep_layouts);
+
+  // Before ImGui's NewFrame: switching workspaces loads another layout.
+  void prepare_frame();
+  void draw();
+  // Saves the layout of the current workspace if it has changed.
+  void save();
+  // Shows one view alone over the whole dock area ("" = the workspace).
+  void show_only(const std::string& view) { only_view_ = view; }
+  View* view(const std::string& id);
+
+ private:
+  void draw_top_bar(float height);
+  void draw_workspace_buttons();
+  void draw_command_box(float bar_width);
+  void draw_right_of_bar(float bar_width, float height);
+  void draw_connection(float right, float height);
+  void draw_status_bar(float height);
+  void draw_dock_space(float top, float bottom);
+  void draw_view(const ViewEntry& entry, View& view);
+  void draw_toasts(float bottom);
+  void build_default(ImGuiID dock);
+  void enter(const std::string& workspace);
+  bool is_open(const std::string& view) const;
+
+  Context& context_;
+  const bool keep_layouts_;
+  CommandPalette palette_;
+  std::map<std::string, std::unique_ptr<View>> views_;
+  std::map<std::string, std::string> kept_layouts_;  // by workspace, of this session
+  std::string entered_;      // workspace whose layout is loaded
+  std::string only_view_;
+  bool default_wanted_ = false;
+};
+
+}  // namespace ringwright::gui

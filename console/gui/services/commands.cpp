@@ -1,0 +1,98 @@
+#include "console/gui/services/commands.h"
+
+#include <algorithm>
+
+#include "console/gui/services/context.h"
+#include "console/gui/services/style.h"
+#include "shared/base/error.h"
+
+namespace ringwright::gui {
+namespace {
+
+constexpr float kScaleStep = 0.25F;
+
+Command window_command(std::string id, std::string title, ImGuiKeyChord chord, std::string keys, std::function<void(Context&)> run) {
+  return {std::move(id), std::move(title), "Window", chord, std::move(keys), nullptr, nullptr, std::move(run)};
+}
+
+void change_scale(Context& context, float scale) {
+  set_scale(scale);
+  context.style_changed = true;
+}
+
+struct Workspace {
+  const char* id;
+  const char* title;
+  ImGuiKey key;
+  const char* keys;
+};
+constexpr Workspace kWorkspaces[] = {{"prepare", "Prepare", ImGuiKey_1, "Alt+1"},
+                                     {"watch", "Watch", ImGuiKey_2, "Alt+2"},
+                                     {"compare", "Compare", ImGuiKey_3, "Alt+3"},
+                                     {"investigate", "Investigate", ImGuiKey_4, "Alt+4"}};
+
+}  // namespace
+
+void CommandRegistry::add(Command command) {
+  if (find(command.id) != nullptr) throw Error({"RW-GUI-003", "two commands have the id " + command.id, command.id, "ids that differ", "rename one of them"});
+  commands_.push_back(std::move(command));
+}
+
+const Command* CommandRegistry::find(const std::string& id) const {
+  const auto found = std::find_if(commands_.begin(), commands_.end(), [&](const Command& command) { return command.id == id; });
+  return found == commands_.end() ? nullptr : &*found;
+}
+
+std::optional<std::string> CommandRegistry::refusal(const std::string& id, const Context& context) const {
+  const Command* command = find(id);
+  if (command == nullptr) return "unknown command " + id;
+  return command->refusal ? command->refusal(context) : std::nullopt;
+}
+
+bool CommandRegistry::run(const std::string& id, Context& context) const {
+  const Command* command = find(id);
+  if (command == nullptr) return false;
+  if (const auto reason = refusal(id, context)) {
+    context.notify(Notice::Level::warning, command->title + ": " + *reason);
+    return false;
+  }
+  if (command->cli) {
+    if (const std::string line = command->cli(context); !line.empty()) context.cli_line = line;
+  }
+  command->run(context);
+  return true;
+}
+
+void CommandRegistry::handle_keys(Context& context) const {
+  for (const Command& command : commands_) {
+    if (command.chord == 0) continue;
+    const bool plain = (command.chord & (ImGuiMod_Ctrl | ImGuiMod_Alt)) == 0 && (command.chord & ~ImGuiMod_Mask_) < ImGuiKey_F1;
+    if (plain && ImGui::GetIO().WantTextInput) continue;
+    if (ImGui::IsKeyChordPressed(command.chord)) {
+      run(command.id, context);
+      return;
+    }
+  }
+}
+
+void add_shell_commands(CommandRegistry& registry) {
+  for (const Workspace& workspace : kWorkspaces) {
+    registry.add(window_command(std::string("workspace.") + workspace.id, std::string("Workspace ") + workspace.title, ImGuiMod_Alt | workspace.key,
+                                workspace.keys, [id = workspace.id](Context& context) { context.requested_workspace = id; }));
+  }
+  registry.add(window_command("palette.open", "Command palette", ImGuiMod_Ctrl | ImGuiKey_P, "Ctrl+P", [](Context& context) { context.palette_wanted = true; }));
+  registry.add(window_command("theme.toggle", "Dark or light theme", ImGuiKey_F9, "F9", [](Context& context) {
+    set_theme(theme().name == "dark" ? light_theme() : dark_theme());
+    context.style_changed = true;
+  }));
+  registry.add(window_command("scale.larger", "Larger", ImGuiMod_Ctrl | ImGuiKey_Equal, "Ctrl+=", [](Context& context) { change_scale(context, scale() + kScaleStep); }));
+  registry.add(window_command("scale.smaller", "Smaller", ImGuiMod_Ctrl | ImGuiKey_Minus, "Ctrl+-", [](Context& context) { change_scale(context, scale() - kScaleStep); }));
+  registry.add(window_command("scale.reset", "Size 100 %", ImGuiMod_Ctrl | ImGuiKey_0, "Ctrl+0", [](Context& context) { change_scale(context, 1); }));
+  registry.add(window_command("layout.reset", "Reset layout of this workspace", 0, "", [](Context& context) { context.reset_layout_wanted = true; }));
+  registry.add(window_command("filter.focus", "Filter the focused view", ImGuiKey_Slash, "/", [](Context& context) {
+    if (context.focus_filter) context.focus_filter();
+  }));
+  registry.add(window_command("window.quit", "Quit", ImGuiMod_Ctrl | ImGuiKey_Q, "Ctrl+Q", [](Context& context) { context.quit_wanted = true; }));
+}
+
+}  // namespace ringwright::gui
