@@ -41,8 +41,8 @@ target_compile_definitions(rw_implot PRIVATE "IMPLOT_CUSTOM_NUMERIC_TYPES=(float
 ringwright_third_party(imgui_command_palette ${IMGUI_BUNDLE}/imgui-command-palette/imgui-command-palette
   SOURCES imcmd_command_palette.cpp imcmd_fuzzy_search.cpp DEPENDS rw_imgui)
 
-# The console links four empty hooks in the test engine's place, so its licence concerns the tests only.
-add_library(rw_imgui_test_hooks STATIC ${CMAKE_SOURCE_DIR}/console/gui/imgui/test_engine_hooks.cpp)
+# An object library, since nothing but ImGui asks for it. The console links four empty hooks in the test engine's place, so its licence concerns the tests only.
+add_library(rw_imgui_test_hooks OBJECT ${CMAKE_SOURCE_DIR}/console/gui/imgui/test_engine_hooks.cpp)
 add_library(rw::imgui_test_hooks ALIAS rw_imgui_test_hooks)
 target_link_libraries(rw_imgui_test_hooks PUBLIC rw_flags rw_imgui)
 

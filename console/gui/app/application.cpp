@@ -43,8 +43,8 @@ void check_view(const std::string& id) {
 }  // namespace
 
 Application::Application(const Options& options, Graphics& graphics) : graphics_(graphics) {
-  const bool personal = !options.screenshot && options.demo_runs == 0;
-  Preferences preferences = personal ? load_preferences() : Preferences{};
+  personal_ = !options.screenshot && options.demo_runs == 0;
+  Preferences preferences = personal_ ? load_preferences() : Preferences{};
   if (!options.theme.empty()) preferences.theme = options.theme;
   if (options.scale > 0) preferences.scale = options.scale;
   set_theme(theme_named(preferences.theme));
@@ -56,7 +56,7 @@ Application::Application(const Options& options, Graphics& graphics) : graphics_
   context_->read_only = options.read_only;
   context_->still = options.screenshot.has_value();
   add_shell_commands(commands_);
-  shell_ = std::make_unique<Shell>(*context_, personal);
+  shell_ = std::make_unique<Shell>(*context_, personal_);
   if (is_workspace(options.view)) {
     context_->workspace = options.view;
   } else {
@@ -113,7 +113,7 @@ void Application::frame() {
   take_updates();
   if (std::exchange(context_->style_changed, false)) {
     apply_style();
-    save_preferences({std::string(theme().name), scale()});
+    if (personal_) save_preferences({std::string(theme().name), scale()});
   }
   shell_->prepare_frame();
   const auto start = std::chrono::steady_clock::now();

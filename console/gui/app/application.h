@@ -36,6 +36,7 @@ class Application {
   std::unique_ptr<Source> source_;
   std::unique_ptr<Context> context_;
   std::unique_ptr<Shell> shell_;
+  bool personal_ = false;  // layouts and preferences are the user's: kept
   double measured_at_ = 0;
   uint64_t measured_events_ = 0;
 };

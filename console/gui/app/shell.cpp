@@ -42,9 +42,9 @@ void begin_bar(const char* id, float top, float height) {
 void draw_brand_mark(ImDrawList* list, ImVec2 center) {
   const float radius = px(7);
   list->PathArcTo(center, radius, -2.2F, 1.3F, 24);
-  list->PathStroke(to_u32(theme().series[1]), 0, px(3));
+  list->PathStroke(to_u32(theme().series[1]), px(3));
   list->PathArcTo(center, radius, 1.6F, 3.8F, 24);
-  list->PathStroke(to_u32(theme().series[0]), 0, px(3));
+  list->PathStroke(to_u32(theme().series[0]), px(3));
 }
 
 struct LinkLook {

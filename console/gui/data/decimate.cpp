@@ -13,7 +13,7 @@ constexpr size_t kPlainPointsMax = 4;  // a column with so few points is drawn a
 
 class Builder {
  public:
-  Builder(const Series& series, const View& view) : series_(series), view_(view) {}
+  Builder(const Series& series, const PlotRange& view) : series_(series), view_(view) {}
 
   void point(size_t index) { push(x(index), series_.value(index)); }
   void line_break() {
@@ -54,7 +54,7 @@ class Builder {
   void push(double x, double y) { out_.x.push_back(x), out_.y.push_back(y); }
 
   const Series& series_;
-  const View& view_;
+  const PlotRange& view_;
   Decimated out_;
 };
 
@@ -74,7 +74,7 @@ void note(Decimated& out, const Summary& sum, double mark_x) {
 
 }  // namespace
 
-Decimated decimate(const Series& series, const View& view) {
+Decimated decimate(const Series& series, const PlotRange& view) {
   Builder builder(series, view);
   if (series.empty() || view.columns == 0 || !(view.x_max > view.x_min)) return builder.finish();
   const size_t begin = series.lower_bound(view.x_min, view.axis, view.start_unix_ns);

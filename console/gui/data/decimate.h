@@ -8,11 +8,13 @@
 
 namespace ringwright::gui {
 
-struct View {
+struct PlotRange {
   double x_min = 0, x_max = 1;
   size_t columns = 1;  // width of the plot in pixels
   XAxis axis = XAxis::step;
   int64_t start_unix_ns = 0;
+
+  bool operator==(const PlotRange&) const = default;
 };
 
 struct NonFiniteMark {
@@ -34,7 +36,7 @@ struct Decimated {
   size_t summaries_read = 0;  // columns summed up: bounded by the width, not by the series
 };
 
-Decimated decimate(const Series& series, const View& view);
+Decimated decimate(const Series& series, const PlotRange& view);
 
 // Marks that are closer than `distance` in x become one, counts added.
 std::vector<NonFiniteMark> merge_marks(const std::vector<NonFiniteMark>& marks, double distance);

@@ -77,6 +77,7 @@ history::RunRecord record_of(int index) {
   if (scene.steps > 0) run.started_unix_ns = run.created_unix_ns + 2 * kSecond;
   if (history::is_final(run.state)) run.ended_unix_ns = run.started_unix_ns + static_cast<int64_t>(static_cast<double>(scene.steps) * scene.step_s * 1e9);
   run.world_size = scene.dp * scene.cp * scene.tp;
+  run.recipe = {{"policy", {{"max_total_sequence_length", 16384}}}};
   run.mesh = {{"pp", 1}, {"dp_replicate", 1}, {"dp_shard", scene.dp}, {"cp", scene.cp}, {"tp", scene.tp}};
   run.recipe_path = fmt::format("assets/recipes/{}.yaml", scene.name);
   run.failed_rank = run.state == RunState::failed ? 3 : -1;
@@ -120,7 +121,8 @@ std::map<std::string, std::shared_ptr<Series>> metrics_of(int index, const histo
     const Sample sample = sample_at(scene, step, noise);
     const int64_t time = run.started_unix_ns + static_cast<int64_t>(static_cast<double>(step) * scene.step_s * 1e9);
     const auto tokens = static_cast<int64_t>(static_cast<double>(step) * scene.step_s * scene.tokens_per_s);
-    for (const auto& [name, value] : points_of(sample).items()) {
+    const nlohmann::json points = points_of(sample);
+    for (const auto& [name, value] : points.items()) {
       std::shared_ptr<Series>& series = metrics[name];
       if (!series) series = std::make_shared<Series>();
       series->append({step, value.get<double>(), tokens, time, 0});

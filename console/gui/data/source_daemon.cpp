@@ -1,0 +1,142 @@
+#include <atomic>
+#include <thread>
+
+#include "console/gui/data/history_feed.h"
+#include "console/gui/data/requests.h"
+#include "shared/base/paths.h"
+#include "shared/wire/control.h"
+
+namespace ringwright::gui {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kAnswerTimeout{1500};  // also the longest that closing the window can wait for a daemon that hangs (T36)
+constexpr milliseconds kRetryEvery{3000};
+constexpr milliseconds kStatusEvery{250};
+
+LinkState link_state(wire::EventStream::Connection connection) {
+  static constexpr LinkState states[] = {LinkState::connecting, LinkState::connected, LinkState::stale, LinkState::lost};
+  return states[static_cast<size_t>(connection)];
+}
+
+class DaemonSource : public Source {
+ public:
+  explicit DaemonSource(UpdateQueue& queue) : queue_(queue) {
+    thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
+  }
+
+  void want_details(const std::string& run) override { requests_.add({Request::What::details, run}); }
+  bool can_stop() const override { return connected_; }
+  void stop(const std::string& run, bool force) override { requests_.add({force ? Request::What::kill : Request::What::stop, run}); }
+  int64_t now_unix_ns() const override { return wire::now_unix_ns(); }
+  std::string cli_arguments() const override { return ""; }
+
+ private:
+  void work(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      try {
+        const wire::Endpoints endpoints = wire::endpoints_in(paths::runtime_directory());
+        const nlohmann::json hello = wire::ControlClient(endpoints, kAnswerTimeout).request("hello");
+        follow_daemon(stop, endpoints, hello);
+      } catch (const Error& error) {
+        if (error.exit_code() != ExitCode::unreachable) queue_.push(SourceFailed{error.parts()});
+        wait_without_daemon(stop);
+      } catch (const std::exception& error) {
+        queue_.push(SourceFailed{{"RW-GUI-007", error.what(), "", "", "", ExitCode::unreachable}});
+        wait_without_daemon(stop);
+      }
+    }
+  }
+
+  void follow_daemon(const std::stop_token& stop, const wire::Endpoints& endpoints, const nlohmann::json& hello) {
+    open_feed(hello.value("store", paths::default_store().string()));
+    place_ = hello.value("node", "this node");
+    uint64_t sequence = feed_->read_runs();
+    for (const std::string& run : wanted_) feed_->read_details(run);
+    wire::EventStream stream(endpoints, sequence, [feed = feed_](const wire::Event& event) { feed->forward(event); });
+    connected_ = true;
+    while (!stop.stop_requested()) {
+      if (const auto request = requests_.next(stop, kStatusEvery)) serve(*request, endpoints);
+      const wire::EventStream::Status status = stream.status();
+      push_link(link_state(status.connection), status);
+      connected_ = status.connection == wire::EventStream::Connection::connected || status.connection == wire::EventStream::Connection::stale;
+      if (status.connection == wire::EventStream::Connection::lost) break;
+    }
+    connected_ = false;
+    queue_.push(Notice{Notice::Level::warning, "The daemon is gone", "The history file stays readable; the console looks for a daemon every 3 s"});
+  }
+
+  // No daemon: the history file is shown, and followed in case another process writes it.
+  void wait_without_daemon(const std::stop_token& stop) {
+    try {
+      if (!feed_) {
+        if (!std::filesystem::exists(paths::default_store())) {
+          queue_.push(RunsRead{});
+        } else {
+          open_feed(paths::default_store());
+          sequence_ = feed_->read_runs();
+        }
+      }
+      push_link(LinkState::local, {});
+      const auto until = std::chrono::steady_clock::now() + kRetryEvery;
+      while (!stop.stop_requested() && std::chrono::steady_clock::now() < until) {
+        if (const auto request = requests_.next(stop, kStatusEvery)) serve(*request, {});
+        if (feed_) sequence_ = feed_->catch_up(sequence_);
+      }
+    } catch (const Error& error) {
+      queue_.push(SourceFailed{error.parts()});
+      requests_.next(stop, kRetryEvery);
+    }
+  }
+
+  void open_feed(const std::filesystem::path& file) {
+    feed_.reset();
+    feed_ = std::make_shared<HistoryFeed>(queue_, file);
+  }
+
+  void serve(const Request& request, const wire::Endpoints& endpoints) {
+    if (request.what == Request::What::details) {
+      wanted_.insert(request.run);
+      if (feed_) feed_->read_details(request.run);
+      return;
+    }
+    const bool kill = request.what == Request::What::kill;
+    if (endpoints.control.empty()) {
+      queue_.push(Notice{Notice::Level::error, request.run + ": not delivered, no daemon runs", "ringwright daemon start"});
+      return;
+    }
+    try {
+      const nlohmann::json reply = wire::ControlClient(endpoints, kAnswerTimeout).request("run.stop", {{"run", request.run}, {"force", kill}});
+      queue_.push(Notice{Notice::Level::good, request.run + ": " + reply.value("state", kill ? "killed" : "stopping"), ""});
+    } catch (const Error& error) {
+      queue_.push(Notice{Notice::Level::error, request.run + ": not stopped. " + error.parts().what, error.parts().action});
+    }
+  }
+
+  void push_link(LinkState state, const wire::EventStream::Status& status) {
+    Link link;
+    link.state = state;
+    link.place = state == LinkState::local ? "no daemon" : place_;
+    link.node_sequence = std::max(status.node_sequence, state == LinkState::local ? sequence_ : 0);
+    link.gaps = status.gaps;
+    link.repaired = status.repaired;
+    link.last_message_unix_ns = status.last_message_unix_ns;
+    queue_.push(LinkChanged{link});
+  }
+
+  UpdateQueue& queue_;
+  std::atomic<bool> connected_{false};
+  std::shared_ptr<HistoryFeed> feed_;
+  std::set<std::string> wanted_;
+  std::string place_;
+  uint64_t sequence_ = 0;
+  Requests requests_;
+  std::jthread thread_;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> make_daemon_source(UpdateQueue& queue) { return std::make_unique<DaemonSource>(queue); }
+
+}  // namespace ringwright::gui

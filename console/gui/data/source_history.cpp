@@ -1,0 +1,58 @@
+#include <thread>
+
+#include "console/gui/data/history_feed.h"
+#include "console/gui/data/requests.h"
+
+namespace ringwright::gui {
+namespace {
+
+constexpr auto kPollEvery = std::chrono::milliseconds(500);
+
+class HistorySource : public Source {
+ public:
+  HistorySource(UpdateQueue& queue, const std::filesystem::path& file) : queue_(queue), file_(file), feed_(queue, file) {
+    push_link(feed_.node_sequence());
+    thread_ = std::jthread([this](const std::stop_token& stop) { follow(stop); });
+  }
+
+  void want_details(const std::string& run) override { requests_.add({Request::What::details, run}); }
+  bool can_stop() const override { return false; }
+  void stop(const std::string&, bool) override {}
+  int64_t now_unix_ns() const override { return wire::now_unix_ns(); }
+  std::string cli_arguments() const override { return " --store " + file_.string(); }
+
+ private:
+  void push_link(uint64_t sequence) {
+    Link link;
+    link.state = LinkState::local;
+    link.place = file_.filename().string();
+    link.node_sequence = sequence;
+    queue_.push(LinkChanged{link});
+  }
+
+  void follow(const std::stop_token& stop) {
+    try {
+      uint64_t sequence = feed_.read_runs();
+      while (!stop.stop_requested()) {
+        if (const auto request = requests_.next(stop, kPollEvery)) feed_.read_details(request->run);
+        if (const uint64_t now = feed_.catch_up(sequence); now != sequence) push_link(sequence = now);
+      }
+    } catch (const Error& error) {
+      queue_.push(SourceFailed{error.parts()});
+    } catch (const std::exception& error) {
+      queue_.push(SourceFailed{{"RW-GUI-006", error.what(), file_.string(), "", "start the console again", ExitCode::store}});
+    }
+  }
+
+  UpdateQueue& queue_;
+  const std::filesystem::path file_;
+  HistoryFeed feed_;
+  Requests requests_;
+  std::jthread thread_;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> make_history_source(UpdateQueue& queue, const std::filesystem::path& file) { return std::make_unique<HistorySource>(queue, file); }
+
+}  // namespace ringwright::gui

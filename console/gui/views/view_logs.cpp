@@ -1,0 +1,174 @@
+#include "console/gui/views/view_logs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "console/gui/data/run_text.h"
+#include "console/gui/widgets/widgets.h"
+#include "shared/base/text.h"
+
+namespace ringwright::gui {
+namespace {
+
+constexpr float kLineHeight = 19;
+constexpr std::array<Token, 4> kLevelInks = {Token::text3, Token::text2, Token::warn, Token::error};
+constexpr int kErrorLevel = 3;
+
+std::string rank_text(int rank) { return rank < 0 ? "daemon" : fmt::format("rank {}", rank); }
+
+}  // namespace
+
+void ViewLogs::add_commands(CommandRegistry& registry) {
+  const auto cli = [](const Context& context) { return "ringwright logs " + context.selection.run; };
+  const auto follow_cli = [](const Context& context) { return "ringwright logs -f " + context.selection.run; };
+  registry.add({"logs.follow", "Follow new log lines", "Logs", ImGuiKey_Space, "Space", nullptr, follow_cli, [this](Context&) { follow_ = !follow_; }});
+  registry.add({"logs.next_error", "Next error line", "Logs", ImGuiKey_RightBracket, "]", nullptr, cli, [this](Context&) { jump_ = 1; }});
+  registry.add({"logs.previous_error", "Previous error line", "Logs", ImGuiKey_LeftBracket, "[", nullptr, cli, [this](Context&) { jump_ = -1; }});
+}
+
+// One chip a level: icon-free words, outlined in the level's colour while shown.
+void ViewLogs::draw_level_chips() {
+  for (int i = 0; i < 4; ++i) {
+    const bool on = (filter_.levels() >> i & 1U) != 0;
+    const float width = text_width(kLogLevels[i], Role::label) + px(16), height = px(22);
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float top = start.y + (ImGui::GetFrameHeight() - height) / 2;
+    if (ImGui::InvisibleButton(fmt::format("###logs.level.{}", kLogLevels[i]).c_str(), {width, ImGui::GetFrameHeight()})) filter_.set_levels(filter_.levels() ^ (1U << i));
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const ImVec2 low{start.x, top}, high{start.x + width, top + height};
+    if (on) list->AddRectFilled(low, high, color(Token::bg3), px(11));
+    if (ImGui::IsItemHovered() || !on) list->AddRect(low, high, color(ImGui::IsItemHovered() ? Token::line2 : Token::line), px(11), px(1));
+    text_at(list, {start.x + px(8), top + (height - font_px(Role::label)) / 2 - px(1)}, kLogLevels[i], Role::label, color(on ? (i == 1 ? Token::text : kLevelInks[static_cast<size_t>(i)]) : Token::text3));
+    ImGui::SameLine(0, px(4));
+  }
+}
+
+void ViewLogs::draw_controls(const Run& run) {
+  const float others = px(430);
+  const float width = std::clamp(ImGui::GetContentRegionAvail().x - others, px(110), px(420));
+  filter_field("###logs.filter", "Filter (RE2); !pattern excludes", pattern_, width, focus_filter_);
+  filter_.set_pattern(pattern_);
+  ImGui::SameLine(0, px(8));
+  draw_level_chips();
+  ImGui::SameLine(0, px(12));
+  int index = filter_.rank() + 2;
+  const auto rank_name = [](int i) { return i == 0 ? std::string("all ranks") : rank_text(i - 2); };
+  if (choice("###logs.rank", "", rank_name(index), run.record.world_size + 2, rank_name, index, 104)) filter_.set_rank(index - 2);
+  ImGui::SameLine(0, px(8));
+  ImGui::PushStyleColor(ImGuiCol_Button, color(follow_ ? Token::sel : Token::bg3));
+  if (ImGui::Button("Follow###logs.follow")) follow_ = !follow_;
+  ImGui::PopStyleColor();
+}
+
+void ViewLogs::draw_line(const Run& run, const history::LogLine& line, float width) {
+  const ImVec2 start = ImGui::GetCursorScreenPos();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const int level = level_index(line.level);
+  const float y = start.y + (px(kLineHeight) - font_px(Role::code)) / 2 - px(1);
+  if (level == kErrorLevel) list->AddRectFilled(start, {start.x + px(3), start.y + px(kLineHeight)}, color(Token::error));
+  text_at(list, {start.x + px(8), y + px(0.5F)}, time_of_day_text(line.time_unix_ns), Role::axis, color(Token::text3));
+  const std::string rank = rank_text(line.rank);
+  const float rank_width = text_width("daemon", Role::axis), rank_left = start.x + px(74);
+  if (line.rank >= 0 && run.record.world_size > 1) {
+    list->AddRectFilled({rank_left, start.y + px(3)}, {rank_left + px(3), start.y + px(kLineHeight) - px(3)}, to_u32(theme().series_color(line.rank)));
+  }
+  text_at(list, {rank_left + px(7), y + px(0.5F)}, rank, Role::axis, color(Token::text2));
+  const float level_left = rank_left + rank_width + px(19);
+  text_at(list, {level_left, y + px(0.5F)}, line.level, Role::axis, color(kLevelInks[static_cast<size_t>(level)]), px(42));
+  const float text_left = level_left + px(48), room = start.x + width - text_left - px(4);
+  text_at(list, {text_left, y}, line.text, Role::code, color(level == kErrorLevel ? Token::error : Token::text), room);
+  ImGui::InvisibleButton("###line", {width, px(kLineHeight)});
+  if (ImGui::IsItemHovered() && text_width(line.text, Role::code) > room) {
+    ImGui::BeginTooltip();
+    ImGui::PushTextWrapPos(px(700));
+    text(line.text, Role::code);
+    ImGui::PopTextWrapPos();
+    ImGui::EndTooltip();
+  }
+  if (ImGui::BeginPopupContextItem("###logs.line.popup")) {
+    if (ImGui::Selectable("Copy line###copy")) ImGui::SetClipboardText(line.text.c_str());
+    ImGui::EndPopup();
+  }
+}
+
+void ViewLogs::jump_to_error(const Run& run, int direction) {
+  const std::vector<size_t>& shown = filter_.lines(run);
+  const int count = static_cast<int>(shown.size());
+  const int start = current_error_ < 0 ? (direction > 0 ? -1 : count) : current_error_;
+  for (int i = start + direction; i >= 0 && i < count; i += direction) {
+    if (level_index(run.logs[shown[static_cast<size_t>(i)]].level) != kErrorLevel) continue;
+    current_error_ = scroll_to_ = i;
+    follow_ = false;
+    return;
+  }
+}
+
+void ViewLogs::draw_lines(const Run& run) {
+  const std::vector<size_t>& shown = filter_.lines(run);
+  lines_shown_ = shown.size();
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
+  if (ImGui::BeginChild("###logs.lines")) {
+    const float width = ImGui::GetContentRegionAvail().x;
+    // Scrolling up stops following; reaching the end again resumes it.
+    if (ImGui::IsWindowHovered() && ImGui::GetIO().MouseWheel > 0) follow_ = false;
+    ImGuiListClipper clipper;
+    clipper.Begin(static_cast<int>(shown.size()), px(kLineHeight));
+    while (clipper.Step()) {
+      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
+        const size_t position = shown[static_cast<size_t>(i)];
+        ImGui::PushID(static_cast<int>(position));
+        draw_line(run, run.logs[position], width);
+        ImGui::PopID();
+      }
+    }
+    if (follow_) ImGui::SetScrollY(static_cast<float>(shown.size()) * px(kLineHeight));
+    if (scroll_to_ >= 0) ImGui::SetScrollY(static_cast<float>(scroll_to_) * px(kLineHeight) - ImGui::GetWindowHeight() / 2);
+    scroll_to_ = -1;
+  }
+  ImGui::EndChild();
+  ImGui::PopStyleVar();
+}
+
+void ViewLogs::draw(Context& context) {
+  const auto run = context.run();
+  if (!run) {
+    empty_state("No run is selected", "Click a run in Runs to read its log");
+    return;
+  }
+  if (run->details == Loading::failed) {
+    error_state(run->details_error);
+    return;
+  }
+  if (run->details == Loading::reading && run->logs.empty()) {
+    skeleton(8, px(kLineHeight));
+    return;
+  }
+  if (run->logs.empty()) {
+    const bool waiting = run->record.state == history::RunState::queued;
+    empty_state("No lines yet", waiting ? "The run is queued; its workers have not started" : "Lines appear as soon as a worker writes them");
+    return;
+  }
+  draw_controls(*run);
+  if (jump_ != 0) jump_to_error(*run, std::exchange(jump_, 0));
+  if (!filter_.error().empty()) text("Pattern: " + filter_.error() + " (the last good one is in use)", Role::hint, Token::error);
+  if (run->log_lines_dropped > 0) {
+    text(fmt::format("{} older lines: ringwright logs {}", text::format_count(static_cast<int64_t>(run->log_lines_dropped)), run->record.id), Role::hint, Token::text3);
+  }
+  if (filter_.lines(*run).empty()) {
+    if (empty_state("No line matches", "Filter, levels and rank leave none", "Show all###logs.clear")) {
+      pattern_.clear();
+      filter_.set_levels(0xF);
+      filter_.set_rank(LogFilter::kAllRanks);
+    }
+    return;
+  }
+  draw_lines(*run);
+}
+
+namespace {
+const RegisterView registration({"logs", "Logs", "L", make_view<ViewLogs>});
+}
+
+}  // namespace ringwright::gui

@@ -1,0 +1,34 @@
+// Logs of the current run: tail, follow, filter, levels, ranks.
+#pragma once
+
+#include <string>
+
+#include "console/gui/data/log_filter.h"
+#include "console/gui/views/view.h"
+
+namespace ringwright::gui {
+
+class ViewLogs : public View {
+ public:
+  void add_commands(CommandRegistry& registry) override;
+  void draw(Context& context) override;
+  void focus_filter() override { focus_filter_ = true; }
+
+  size_t lines_shown() const { return lines_shown_; }
+
+ private:
+  void draw_controls(const Run& run);
+  void draw_level_chips();
+  void draw_lines(const Run& run);
+  void draw_line(const Run& run, const history::LogLine& line, float width);
+  void jump_to_error(const Run& run, int direction);
+
+  LogFilter filter_;
+  std::string pattern_;
+  bool follow_ = true, focus_filter_ = false;
+  size_t lines_shown_ = 0;
+  int scroll_to_ = -1, current_error_ = -1;
+  int jump_ = 0;  // +1, -1: to the next, previous error in the next frame
+};
+
+}  // namespace ringwright::gui

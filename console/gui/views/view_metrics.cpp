@@ -1,0 +1,445 @@
+#include "console/gui/views/view_metrics.h"
+
+#include <fmt/format.h>
+#include <implot.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "console/gui/data/run_text.h"
+#include "console/gui/widgets/widgets.h"
+#include "shared/base/text.h"
+
+namespace ringwright::gui {
+namespace {
+
+constexpr float kCardHeightMin = 150, kCardWidthMin = 300, kTitleHeight = 26, kMarkDistance = 10;
+constexpr double kRawAlpha = 0.17;
+constexpr size_t kMarkersBelow = 100, kCursorRowsMax = 8;
+constexpr std::array kSmoothings = {0.0, 0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999};
+constexpr std::array<const char*, 3> kAxisNames = {"step", "tokens", "elapsed"};
+
+struct MainMetric {
+  const char* metric;
+  const char* title;
+};
+constexpr std::array kMainMetrics = {MainMetric{"loss", "loss"}, MainMetric{"grad_norm", "gradient norm"}, MainMetric{"tokens_per_s", "tokens/s"}, MainMetric{"lr", "learning rate"}};
+
+int format_tick(double value, char* buffer, int size, void* elapsed) {
+  std::string label;
+  if (elapsed != nullptr) {
+    label = text::format_elapsed(value);
+  } else {
+    label = std::abs(value) >= 1e4 ? text::format_short(value) : text::format_value(std::abs(value) < 1e-12 ? 0 : value);
+  }
+  return std::snprintf(buffer, static_cast<size_t>(size), "%s", label.c_str());
+}
+
+ImPlotSpec line_spec(Color ink, double alpha, float weight) {
+  ImPlotSpec spec;
+  spec.LineColor = to_vec4(with_alpha(ink, alpha));
+  spec.LineWeight = weight;
+  return spec;
+}
+
+void plot_decimated(const char* id, const Decimated& drawn, Color ink, double alpha, float weight, bool log) {
+  std::vector<double> positive;
+  const double* y = drawn.y.data();
+  if (log) {
+    positive = drawn.y;
+    for (double& value : positive) value = value > 0 ? value : std::numeric_limits<double>::quiet_NaN();
+    y = positive.data();
+  }
+  ImPlotSpec spec = line_spec(ink, alpha, weight);
+  const auto count = static_cast<int>(drawn.x.size());
+  if (drawn.points_in_view < kMarkersBelow && alpha > 0.5) {
+    spec.Marker = ImPlotMarker_Circle;
+    spec.MarkerSize = px(2);
+    spec.MarkerFillColor = spec.MarkerLineColor = spec.LineColor;
+  }
+  if (count > 0) ImPlot::PlotLine(id, drawn.x.data(), y, count, spec);
+  if (drawn.lone_x.empty()) return;
+  ImPlotSpec dot = spec;
+  dot.Marker = ImPlotMarker_Circle;
+  dot.MarkerSize = px(2.5F);
+  dot.MarkerFillColor = dot.MarkerLineColor = to_vec4(ink);
+  ImPlot::PlotScatter(id, drawn.lone_x.data(), drawn.lone_y.data(), static_cast<int>(drawn.lone_x.size()), dot);
+}
+
+// Nearest point at or before x.
+std::optional<size_t> index_at(const Series& series, double x, XAxis axis, int64_t start) {
+  if (series.empty()) return std::nullopt;
+  const size_t after = series.upper_bound(x, axis, start);
+  return after == 0 ? std::nullopt : std::optional(after - 1);
+}
+
+std::string x_text(double x, XAxis axis) {
+  if (axis == XAxis::elapsed) return text::format_elapsed(x);
+  return fmt::format("{} {}", kAxisNames[static_cast<size_t>(axis)], text::format_count(std::llround(x)));
+}
+
+}  // namespace
+
+void ViewMetrics::add_commands(CommandRegistry& registry) {
+  const auto cli = [](const Context& context) { return "ringwright runs metrics " + context.selection.run; };
+  registry.add({"metrics.log", "Logarithmic y axis", "Metrics", ImGuiKey_L, "L", nullptr, cli, [this](Context&) { log_ = !log_; }});
+  registry.add({"metrics.fit", "Show all steps", "Metrics", ImGuiKey_F, "F", nullptr, cli, [this](Context&) { fitted_ = true; }});
+  registry.add({"metrics.smooth_more", "More smoothing", "Metrics", 0, "", nullptr, nullptr, [this](Context&) {
+                  const auto* next = std::upper_bound(kSmoothings.begin(), kSmoothings.end(), smoothing_);
+                  if (next != kSmoothings.end()) smoothing_ = *next;
+                }});
+  registry.add({"metrics.smooth_less", "Less smoothing", "Metrics", 0, "", nullptr, nullptr, [this](Context&) {
+                  const auto* same = std::lower_bound(kSmoothings.begin(), kSmoothings.end(), smoothing_);
+                  if (same != kSmoothings.begin()) smoothing_ = *(same - 1);
+                }});
+}
+
+void ViewMetrics::draw_controls() {
+  int axis = static_cast<int>(axis_);
+  if (choice("###metrics.x", "x", kAxisNames[static_cast<size_t>(axis)], 3, [](int i) { return std::string(kAxisNames[static_cast<size_t>(i)]); }, axis, 92)) {
+    axis_ = static_cast<XAxis>(axis);
+    fitted_ = true;
+  }
+  ImGui::SameLine(0, px(12));
+  int index = static_cast<int>(std::lower_bound(kSmoothings.begin(), kSmoothings.end(), smoothing_) - kSmoothings.begin());
+  const auto smoothing_name = [](int i) { return i == 0 ? std::string("off") : fmt::format("{:g}", kSmoothings[static_cast<size_t>(i)]); };
+  if (choice("###metrics.smoothing", "Smoothing", smoothing_name(index), static_cast<int>(kSmoothings.size()), smoothing_name, index, 78)) {
+    smoothing_ = kSmoothings[static_cast<size_t>(index)];
+  }
+  ImGui::SameLine(0, px(12));
+  int log = log_ ? 1 : 0;
+  if (choice("###metrics.scale", "y", log_ ? "log" : "linear", 2, [](int i) { return std::string(i == 0 ? "linear" : "log"); }, log, 84)) log_ = log == 1;
+  ImGui::SameLine(0, px(12));
+  const float room = ImGui::GetContentRegionAvail().x - (fitted_ ? 0 : px(80));
+  if (room > px(90)) filter_field("###metrics.filter", "Filter metrics", filter_, std::min(px(240), room), focus_filter_);
+  if (!fitted_) {
+    ImGui::SameLine(0, px(12));
+    if (ImGui::Button("All steps###metrics.fit")) fitted_ = true;
+  }
+}
+
+std::vector<ViewMetrics::Card> ViewMetrics::cards(const Context& context) const {
+  std::vector<Card> main;
+  std::set<std::string> seen;
+  for (const MainMetric& entry : kMainMetrics) {
+    for (const std::string& id : context.selection.shown) {
+      const auto run = context.state.find(id);
+      const std::string name = run ? metric_name(*run, entry.metric) : "";
+      if (name.empty() || !seen.insert(name).second) continue;
+      if (filter_.empty() || matches_words(name + " " + entry.title, filter_)) main.push_back({name, name});
+    }
+  }
+  std::set<std::string> rest;
+  for (const std::string& id : context.selection.shown) {
+    const auto run = context.state.find(id);
+    if (!run) continue;
+    for (const auto& [name, series] : run->metrics) {
+      if (!seen.contains(name) && (filter_.empty() || matches_words(name, filter_))) rest.insert(name);
+    }
+  }
+  for (const std::string& name : rest) main.push_back({name, name});
+  return main;
+}
+
+std::vector<ViewMetrics::Line> ViewMetrics::lines_of(const Context& context, const std::string& metric) {
+  std::vector<Line> lines;
+  std::vector<std::string> ids(context.selection.shown.begin(), context.selection.shown.end());
+  if (!context.selection.run.empty() && !context.selection.shown.contains(context.selection.run)) ids.push_back(context.selection.run);
+  for (const std::string& id : ids) {
+    const auto run = context.state.find(id);
+    if (!run) continue;
+    const auto found = run->metrics.find(metric);
+    if (found == run->metrics.end() || found->second->empty()) continue;
+    lines.push_back({run, found->second, &traces_[{id, metric}], id == context.selection.run});
+  }
+  // The current run last, so that it lies on top.
+  std::stable_partition(lines.begin(), lines.end(), [](const Line& line) { return !line.current; });
+  return lines;
+}
+
+void ViewMetrics::refresh(Line& line, double x_min, double x_max, float width) {
+  Trace& trace = *line.trace;
+  const PlotRange range{x_min, x_max, static_cast<size_t>(std::max(width, 1.0F)), axis_, line.run->record.started_unix_ns};
+  const bool caught_up = smoothing_ <= 0 || trace.smoothed.follow(*line.series, smoothing_);
+  if (caught_up && trace.version == line.series->version() && trace.key == range && trace.weight == smoothing_) return;
+  trace.raw = decimate(*line.series, range);
+  trace.smooth = smoothing_ > 0 ? decimate(trace.smoothed.series(), range) : Decimated{};
+  trace.version = line.series->version();
+  trace.key = range;
+  trace.weight = smoothing_;
+}
+
+void ViewMetrics::fit_x(const Context& context) {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (const std::string& id : context.selection.shown) {
+    const auto run = context.state.find(id);
+    if (!run) continue;
+    for (const auto& [name, series] : run->metrics) {
+      if (series->empty()) continue;
+      low = std::min(low, series->x(0, axis_, run->record.started_unix_ns));
+      high = std::max(high, series->x(series->size() - 1, axis_, run->record.started_unix_ns));
+    }
+  }
+  if (!(high >= low)) low = 0, high = 1;
+  if (low > 0 && low < high * 0.05) low = 0;
+  if (high <= low) high = low + 1;
+  x_min_ = low;
+  x_max_ = high + (high - low) * 0.01;
+}
+
+void ViewMetrics::draw_lines(const Context& context, const std::vector<Line>& lines) {
+  for (const Line& line : lines) {
+    ImGui::PushID(line.run->record.id.c_str());
+    const Color ink = theme().series_color(line.run->record.color_index);
+    const bool hidden = !context.selection.shown.contains(line.run->record.id);
+    const double strength = hidden ? 0.6 : 1;
+    const float weight = line.current ? px(2.2F) : px(1.5F);
+    if (smoothing_ > 0) {
+      plot_decimated("###raw", line.trace->raw, ink, kRawAlpha * strength, px(1), log_);
+      plot_decimated("###line", line.trace->smooth, ink, strength, weight, log_);
+    } else {
+      plot_decimated("###line", line.trace->raw, ink, strength, line.current ? px(1.8F) : px(1.2F), log_);
+    }
+    ImGui::PopID();
+  }
+}
+
+void ViewMetrics::draw_marks(const std::vector<Line>& lines) const {
+  const ImVec2 place = ImPlot::GetPlotPos(), size = ImPlot::GetPlotSize();
+  ImDrawList* list = ImPlot::GetPlotDrawList();
+  ImPlot::PushPlotClipRect();
+  const ImU32 ink = color(Token::error);
+  for (const Line& line : lines) {
+    const double distance = (x_max_ - x_min_) / std::max(1.0F, size.x) * px(kMarkDistance);
+    for (const NonFiniteMark& mark : merge_marks(line.trace->raw.marks, distance)) {
+      const float x = std::round(ImPlot::PlotToPixels(mark.x, 0).x);
+      for (float y = place.y + px(14); y < place.y + size.y; y += px(6)) list->AddLine({x, y}, {x, y + px(3)}, ink, px(1));
+      draw_icon(list, icons::triangle, {x, place.y + px(9)}, 13, ink);
+      const std::string label = fmt::format("NaN x {}", text::format_count(static_cast<int64_t>(mark.count)));
+      const float width = text_width(label, Role::axis);
+      const bool left = x + px(10) + width > place.x + size.x;
+      text_at(list, {left ? x - px(9) - width : x + px(9), place.y + px(2)}, label, Role::axis, ink);
+    }
+    if (!log_) continue;
+    size_t below = 0;
+    for (const double value : line.trace->raw.y) below += std::isfinite(value) && value <= 0 ? 1 : 0;
+    if (below == 0) continue;
+    const std::string label = fmt::format("{} x <= 0", text::format_count(static_cast<int64_t>(below)));
+    text_at(list, {place.x + px(4), place.y + size.y - font_px(Role::axis) - px(4)}, label, Role::axis, color(Token::warn));
+  }
+  ImPlot::PopPlotClipRect();
+}
+
+void ViewMetrics::draw_cursor_card(const std::vector<Line>& lines, double x) const {
+  struct Row {
+    double value;
+    const Line* line;
+  };
+  std::vector<Row> rows;
+  double elapsed = -1;
+  for (const Line& line : lines) {
+    const Series& series = smoothing_ > 0 ? line.trace->smoothed.series() : *line.series;
+    const auto index = index_at(series, x, axis_, line.run->record.started_unix_ns);
+    if (!index) continue;
+    rows.push_back({series.value(*index), &line});
+    if (line.current || elapsed < 0) elapsed = series.x(*index, XAxis::elapsed, line.run->record.started_unix_ns);
+  }
+  if (rows.empty()) return;
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return std::isnan(b.value) || a.value > b.value; });
+  ImGui::BeginTooltip();
+  text(x_text(x, axis_) + (elapsed >= 0 && axis_ != XAxis::elapsed ? "    " + text::format_elapsed(elapsed) : ""), Role::heading);
+  const float width = px(230);
+  for (size_t i = 0; i < std::min(rows.size(), kCursorRowsMax); ++i) {
+    const history::RunRecord& run = rows[i].line->run->record;
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    list->AddRectFilled({start.x, start.y + px(3)}, {start.x + px(11), start.y + px(14)}, to_u32(theme().series_color(run.color_index)), px(3));
+    const std::string value = text::format_value(rows[i].value);
+    const float value_width = text_width(value, Role::number);
+    text_at(list, {start.x + px(18), start.y}, run.name, rows[i].line->current ? Role::heading : Role::label, color(Token::text), width - value_width - px(30));
+    text_at(list, {start.x + width - value_width, start.y}, value, Role::number, color(std::isfinite(rows[i].value) ? Token::text : Token::error));
+    ImGui::Dummy({width, px(14)});
+  }
+  if (rows.size() > kCursorRowsMax) text(fmt::format("+{} more", rows.size() - kCursorRowsMax), Role::hint, Token::text3);
+  ImGui::EndTooltip();
+}
+
+void ViewMetrics::draw_cursor(Context& context, const std::vector<Line>& lines) {
+  const bool hovered = ImPlot::IsPlotHovered();
+  if (hovered) next_cursor_ = ImPlot::GetPlotMousePos().x;
+  const std::optional<double> x = context.selection.cursor_x;
+  if (!x || *x < x_min_ || *x > x_max_) return;
+  const ImVec2 place = ImPlot::GetPlotPos(), size = ImPlot::GetPlotSize();
+  ImPlot::PushPlotClipRect();
+  ImDrawList* list = ImPlot::GetPlotDrawList();
+  const float at = std::round(ImPlot::PlotToPixels(*x, 0).x);
+  list->AddLine({at, place.y}, {at, place.y + size.y}, color(Token::text3), px(1));
+  for (const Line& line : lines) {
+    const Series& series = smoothing_ > 0 ? line.trace->smoothed.series() : *line.series;
+    const auto index = index_at(series, *x, axis_, line.run->record.started_unix_ns);
+    if (!index || !std::isfinite(series.value(*index)) || *index + 1 == series.size()) continue;
+    list->AddCircleFilled(ImPlot::PlotToPixels(*x, series.value(*index)), px(3), to_u32(theme().series_color(line.run->record.color_index)));
+  }
+  ImPlot::PopPlotClipRect();
+  if (hovered) draw_cursor_card(lines, *x);
+}
+
+void ViewMetrics::draw_plot(Context& context, const Card& card, std::vector<Line>& lines, float width, float height) {
+  for (Line& line : lines) refresh(line, x_min_, x_max_, width);
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (const Line& line : lines) {
+    const Decimated& drawn = line.trace->raw;
+    if (!drawn.has_finite) continue;
+    low = std::min(low, drawn.y_min);
+    high = std::max(high, drawn.y_max);
+  }
+  if (!(high >= low)) low = 0, high = 1;
+  if (log_) {
+    high = std::max(high, 1e-12);
+    low = low > 0 ? low * 0.9 : high * 1e-4;
+    high *= 1.1;
+  } else {
+    const double pad = high > low ? (high - low) * 0.06 : std::max(std::abs(high) * 0.1, 1e-12);
+    if (low >= 0 && low < pad * 2) {
+      low = 0;
+    } else {
+      low -= pad;
+    }
+    high += pad;
+  }
+  const WithFont axis_font(Role::axis);
+  const std::string id = "###plot." + card.metric;
+  if (!ImPlot::BeginPlot(id.c_str(), {width, height}, ImPlotFlags_NoTitle | ImPlotFlags_NoLegend | ImPlotFlags_NoMenus | ImPlotFlags_NoMouseText)) return;
+  ImPlot::SetupAxes(nullptr, nullptr, ImPlotAxisFlags_NoHighlight | ImPlotAxisFlags_NoTickMarks, ImPlotAxisFlags_NoHighlight | ImPlotAxisFlags_NoTickMarks | ImPlotAxisFlags_Lock);
+  ImPlot::SetupAxisLinks(ImAxis_X1, &x_min_, &x_max_);
+  static int elapsed_marker = 0;
+  ImPlot::SetupAxisFormat(ImAxis_X1, format_tick, axis_ == XAxis::elapsed ? &elapsed_marker : nullptr);
+  ImPlot::SetupAxisFormat(ImAxis_Y1, format_tick);
+  if (log_) ImPlot::SetupAxisScale(ImAxis_Y1, ImPlotScale_Log10);
+  ImPlot::SetupAxisLimits(ImAxis_Y1, low, high, ImPlotCond_Always);
+  ImPlot::SetupFinish();
+  if (ImPlot::IsPlotHovered()) {
+    const ImGuiIO& io = ImGui::GetIO();
+    if (io.MouseWheel != 0 || ImGui::IsMouseDragging(ImGuiMouseButton_Left)) fitted_ = false;
+    if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) fitted_ = true;
+  }
+  draw_lines(context, lines);
+  draw_marks(lines);
+  draw_cursor(context, lines);
+  ImPlot::EndPlot();
+}
+
+void ViewMetrics::draw_card_title(Context& context, const Card& card, const std::vector<Line>& lines, float width) {
+  const ImVec2 start = ImGui::GetCursorScreenPos();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  if (ImGui::InvisibleButton("###title", {width, px(kTitleHeight)})) large_ = large_.empty() ? card.metric : "";
+  if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", large_.empty() ? "Click for this plot alone" : "Click for all plots");
+  size_t visible = 0, nonfinite = 0;
+  for (const Line& line : lines) {
+    visible += line.trace->raw.columns_with_points;
+    nonfinite += line.trace->raw.columns_nonfinite;
+  }
+  const float y = start.y + px(kTitleHeight) / 2;
+  float right = start.x + width - px(10);
+  if (const auto run = context.run()) {
+    const auto latest = run->latest.find(card.metric);
+    if (latest != run->latest.end()) {
+      const double value = latest->second.value;
+      const std::string shown = text::format_value(value);
+      right -= text_width(shown, Role::number);
+      text_at(list, {right, y - font_px(Role::number) / 2 - px(1)}, shown, Role::number, color(std::isfinite(value) ? Token::text2 : Token::error));
+      right -= px(12);
+    }
+  }
+  std::string warning;
+  if (nonfinite * 2 > visible) warning = "mostly NaN";
+  const float warning_width = warning.empty() ? 0 : text_width(warning, Role::hint) + px(8);
+  const float title_width = std::min(text_width(card.title, Role::heading), right - start.x - px(10) - warning_width);
+  text_at(list, {start.x + px(10), y - font_px(Role::heading) / 2 - px(1)}, card.title, Role::heading, color(Token::text), title_width + 1);
+  if (!warning.empty()) text_at(list, {start.x + px(18) + title_width, y - font_px(Role::hint) / 2 - px(1)}, warning, Role::hint, color(Token::error));
+}
+
+void ViewMetrics::draw_card(Context& context, const Card& card, float width, float height) {
+  ImGui::PushID(card.metric.c_str());
+  std::vector<Line> lines = lines_of(context, card.metric);
+  const ImVec2 start = ImGui::GetCursorScreenPos();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRect(start, {start.x + width, start.y + height}, color(Token::line), px(4), px(1));
+  ImGui::BeginGroup();
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
+  draw_card_title(context, card, lines, width);
+  const float left = px(4);
+  ImGui::SetCursorScreenPos({start.x + left, start.y + px(kTitleHeight)});
+  draw_plot(context, card, lines, width - left - px(6), height - px(kTitleHeight) - px(4));
+  ImGui::SetCursorScreenPos(start);
+  ImGui::Dummy({width, height});
+  ImGui::PopStyleVar();
+  ImGui::EndGroup();
+  ImGui::PopID();
+}
+
+void ViewMetrics::draw_grid(Context& context, const std::vector<Card>& list) {
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const float gap = px(8);
+  const bool single = !large_.empty();
+  const int count = single ? 1 : static_cast<int>(list.size());
+  int across = single ? 1 : std::max(1, static_cast<int>((room.x + gap) / (px(kCardWidthMin) + gap)));
+  across = std::min(across, count);
+  if (count == 4 && across == 3) across = 2;
+  const int down = (count + across - 1) / across;
+  const float width = std::floor((room.x - gap * static_cast<float>(across - 1)) / static_cast<float>(across));
+  const float height = std::max(px(kCardHeightMin), std::floor((room.y - gap * static_cast<float>(down - 1)) / static_cast<float>(down)));
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  int place = 0;
+  for (const Card& card : list) {
+    if (single && card.metric != large_) continue;
+    const int column = place % across, row = place / across;
+    ++place;
+    const ImVec2 corner{origin.x + static_cast<float>(column) * (width + gap), origin.y + static_cast<float>(row) * (height + gap)};
+    ImGui::SetCursorScreenPos(corner);
+    if (!ImGui::IsRectVisible(corner, {corner.x + width, corner.y + height})) {
+      ImGui::Dummy({width, height});  // a plot that is scrolled away asks for no data
+      continue;
+    }
+    draw_card(context, card, width, height);
+  }
+}
+
+void ViewMetrics::draw(Context& context) {
+  draw_controls();
+  const auto current = context.run();
+  if (current && current->details == Loading::failed) {
+    error_state(current->details_error);
+    return;
+  }
+  const std::vector<Card> list = cards(context);
+  if (!large_.empty()) {
+    const bool there = std::any_of(list.begin(), list.end(), [&](const Card& card) { return card.metric == large_; });
+    if (!there || (ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows) && ImGui::IsKeyPressed(ImGuiKey_Escape))) large_.clear();
+  }
+  if (list.empty()) {
+    const bool reading = std::any_of(context.state.runs().begin(), context.state.runs().end(), [](const auto& run) { return run->details == Loading::reading; });
+    if (!context.state.runs_known() || reading) {
+      skeleton(6, px(40));
+    } else if (!filter_.empty()) {
+      if (empty_state("No metric matches", "The filter is: " + filter_, "Clear###metrics.clear")) filter_.clear();
+    } else if (context.state.runs().empty()) {
+      empty_state("Nothing to plot", "The first run appears here when it starts");
+    } else {
+      empty_state("No points yet", "The first one is expected after step 1; click a swatch in Runs to show a run");
+    }
+    return;
+  }
+  if (fitted_) fit_x(context);
+  next_cursor_.reset();
+  if (ImGui::BeginChild("###metrics.grid", {0, 0})) draw_grid(context, list);
+  ImGui::EndChild();
+  if (!context.still) context.selection.cursor_x = next_cursor_;
+}
+
+namespace {
+const RegisterView registration({"metrics", "Metrics", "M", make_view<ViewMetrics>});
+}
+
+}  // namespace ringwright::gui

@@ -1,0 +1,67 @@
+// Metrics: a grid of plots with one cursor. The Runs table is the legend.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "console/gui/data/decimate.h"
+#include "console/gui/views/view.h"
+
+namespace ringwright::gui {
+
+class ViewMetrics : public View {
+ public:
+  void add_commands(CommandRegistry& registry) override;
+  void draw(Context& context) override;
+  void focus_filter() override { focus_filter_ = true; }
+
+  void set_smoothing(double weight) { smoothing_ = weight; }
+  void set_x_axis(XAxis axis) { axis_ = axis, fitted_ = true; }
+
+ private:
+  // What is drawn of one series, kept until the series, the range or the width changes.
+  struct Trace {
+    SmoothedSeries smoothed;
+    Decimated raw, smooth;
+    uint64_t version = 0, smooth_version = 0;
+    PlotRange key;
+    double weight = -1;
+  };
+  struct Card {
+    std::string metric;              // its name in the runs
+    std::string title;
+  };
+  struct Line {
+    std::shared_ptr<Run> run;
+    std::shared_ptr<Series> series;
+    Trace* trace;
+    bool current;
+  };
+
+  void draw_controls();
+  std::vector<Card> cards(const Context& context) const;
+  void draw_grid(Context& context, const std::vector<Card>& list);
+  void draw_card(Context& context, const Card& card, float width, float height);
+  void draw_card_title(Context& context, const Card& card, const std::vector<Line>& lines, float width);
+  void draw_plot(Context& context, const Card& card, std::vector<Line>& lines, float width, float height);
+  void draw_lines(const Context& context, const std::vector<Line>& lines);
+  void draw_marks(const std::vector<Line>& lines) const;
+  void draw_cursor(Context& context, const std::vector<Line>& lines);
+  void draw_cursor_card(const std::vector<Line>& lines, double x) const;
+  std::vector<Line> lines_of(const Context& context, const std::string& metric);
+  void refresh(Line& line, double x_min, double x_max, float width);
+  void fit_x(const Context& context);
+
+  std::map<std::pair<std::string, std::string>, Trace> traces_;  // by run and metric
+  std::string filter_, large_;
+  bool focus_filter_ = false, log_ = false, fitted_ = true;
+  double smoothing_ = 0.9;
+  XAxis axis_ = XAxis::step;
+  double x_min_ = 0, x_max_ = 1;
+  std::optional<double> next_cursor_;
+};
+
+}  // namespace ringwright::gui
