@@ -38,12 +38,7 @@ Pattern::Pattern(const std::string& pattern, uint32_t options) {
   code_.reset(pcre2_compile_8(reinterpret_cast<PCRE2_SPTR8>(pattern.data()), pattern.size(), options, &code, &offset, context.get()),
               pcre2_code_free_8);
   if (!code_) {
-    throw Error({.code = "RW-TOK-002",
-                 .what = fmt::format("the pattern is no regular expression: {} (byte {} of {})", message_of(code), offset, pattern.substr(0, 200)),
-                 .where = "pre_tokenizer",
-                 .expected = "a pattern that the tokenizers library accepts",
-                 .action = "take tokenizer.json from its source again",
-                 .exit_code = ExitCode::usage});
+    throw InvalidPattern(fmt::format("{} (byte {} of {})", message_of(code), offset, pattern.substr(0, 200)));
   }
   jit_ = pcre2_jit_compile_8(code_.get(), PCRE2_JIT_COMPLETE) == 0;
 }

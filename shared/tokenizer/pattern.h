@@ -21,6 +21,11 @@ struct UnsupportedPattern : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// No regular expression at all; the text is PCRE2's.
+struct InvalidPattern : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 // The same pattern in PCRE2's words.
 std::string to_pcre2(std::string_view pattern);
 
@@ -38,7 +43,7 @@ class MatchState {
 
 class Pattern {
  public:
-  // Throws UnsupportedPattern, or Error RW-TOK-002 when PCRE2 does not accept it.
+  // Throws UnsupportedPattern or InvalidPattern.
   static Pattern regex(std::string_view pattern);
   static Pattern literal(std::string_view text);
 

@@ -150,6 +150,8 @@ Pattern compile(const Field& field, const std::function<Pattern()>& make) {
     return make();
   } catch (const UnsupportedPattern& error) {
     field.unsupported(error.what());
+  } catch (const InvalidPattern& error) {
+    field.damaged(fmt::format("the pattern is no regular expression: {}", error.what()), "a pattern that the tokenizers library accepts");
   }
 }
 
