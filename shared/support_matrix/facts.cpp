@@ -1,0 +1,194 @@
+#include "shared/support_matrix/facts.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "shared/base/text.h"
+#include "shared/mesh/mesh.h"
+#include "shared/recipe/typed.h"
+#include "shared/tokenizer/tokenizer.h"
+
+namespace ringwright::support_matrix {
+namespace {
+
+constexpr std::array<const char*, 7> kAlgorithms = {"sft", "grpo", "dpo", "ppo", "rm", "distillation", "async_rl"};
+constexpr int64_t kSizeMax = 1 << 20;
+
+bool on(const recipe::Typed& typed, const std::string& key) { return typed.boolean(key, false); }
+
+bool not_empty(const recipe::Typed& typed, const std::string& key) {
+  const nlohmann::json* value = typed.find(key);
+  return value && !(value->is_structured() && value->empty());
+}
+
+// The value as text, cut to what a message can hold; "" when absent.
+std::string written(const recipe::Typed& typed, const std::string& key) {
+  const nlohmann::json* value = typed.find(key);
+  if (!value) return "";
+  constexpr size_t kBytesMax = 60;
+  std::string text = value->is_string() ? value->get<std::string>() : value->dump();
+  if (text.size() <= kBytesMax) return text;
+  size_t end = kBytesMax;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // not inside a character
+  return text.substr(0, end) + "...";
+}
+
+void read_sizes(const recipe::Typed& typed, Facts& facts) {
+  const auto size = [&](const std::string& key) { return typed.integer(key, 1, 1, kSizeMax); };
+  facts.nodes = size("cluster.num_nodes");
+  facts.gpus_per_node = size("cluster.gpus_per_node");
+  facts.world = facts.nodes * facts.gpus_per_node;
+  if (facts.world > kSizeMax) typed.out_of_range("cluster.gpus_per_node", fmt::format("at most {} ranks in all", kSizeMax));
+  const std::string base = "policy.dtensor_cfg.";
+  facts.cp = size(base + "context_parallel_size");
+  facts.tp = size(base + "tensor_parallel_size");
+  facts.ep = size(base + "expert_parallel_size");
+  facts.dp_replicate = size(base + "dp_replicate_size");
+  facts.length = typed.integer("policy.max_total_sequence_length", 0, 1);
+  facts.global_batch = typed.integer("policy.train_global_batch_size", 0, 1);
+  facts.micro_batch = typed.integer("policy.train_micro_batch_size", 1, 1);
+}
+
+void read_backend(const recipe::Typed& typed, Facts& facts) {
+  const std::string base = "policy.dtensor_cfg.";
+  facts.dtensor = on(typed, base + "enabled");
+  facts.dtensor_v2 = on(typed, base + "_v2");
+  facts.megatron = on(typed, "policy.megatron_cfg.enabled");
+  facts.sequence_parallel = on(typed, base + "sequence_parallel");
+  facts.lora = on(typed, base + "lora_cfg.enabled");
+  facts.parallel_plan = typed.has(base + "custom_parallel_plan");
+  facts.saves_memory = on(typed, base + "activation_checkpointing") || on(typed, base + "cpu_offload");
+  facts.packing = on(typed, "policy.sequence_packing.enabled");
+  facts.dynamic_batching = on(typed, "policy.dynamic_batching.enabled");
+  facts.model_overrides = not_empty(typed, "policy.hf_config_overrides");
+  facts.quantised = typed.has("policy.quant_cfg");
+  facts.precision = typed.text("policy.precision", "float32");
+  facts.optimizer = typed.text("policy.optimizer.name", "torch.optim.AdamW");
+}
+
+void read_data(const recipe::Typed& typed, Facts& facts) {
+  for (const char* section : {"default", "train", "validation"}) {
+    for (const char* name : {"processor", "prompt_file", "system_prompt_file", "env_name"}) {
+      const std::string key = std::string("data.") + section + "." + name;
+      if (!facts.processor_key.empty() || !typed.has(key)) continue;
+      facts.processor_key = key;
+      facts.processor = written(typed, key);
+    }
+  }
+  if (facts.processor_key.empty() && typed.has("policy.tokenizer.chat_template")) {
+    facts.processor_key = "policy.tokenizer.chat_template";
+    facts.processor = written(typed, facts.processor_key);
+  }
+  facts.vision = on(typed, "policy.is_vlm") || facts.processor.find("vlm") != std::string::npos;
+  facts.custom_data = typed.has("data.custom_dataloader") || on(typed, "data.use_multiple_dataloader");
+  facts.only_last_turn = on(typed, "sft.only_unmask_final");
+}
+
+void read_rest(const recipe::Typed& typed, Facts& facts) {
+  for (const char* algorithm : kAlgorithms)
+    if (facts.algorithm.empty() && typed.has(algorithm)) facts.algorithm = algorithm;
+  facts.teachers = typed.has("teachers");
+  facts.save_format = on(typed, "checkpointing.enabled") ? typed.text("checkpointing.model_save_format", "safetensors") : "safetensors";
+  facts.time_limit = typed.has("checkpointing.checkpoint_must_save_by");
+  for (const char* logger : {"wandb", "tensorboard", "mlflow", "swanlab"})
+    facts.other_loggers = facts.other_loggers || on(typed, std::string("logger.") + logger + "_enabled");
+  facts.cp_method = typed.text("ringwright.cp.method", "ring");
+  for (const char* key : {"ringwright.compat", "ringwright.rollout", "ringwright.restart", "ringwright.packing"})
+    if (facts.user_key.empty() && typed.has(key)) facts.user_key = key;
+  if (facts.user_key.empty() && on(typed, "ringwright.probe_first")) facts.user_key = "ringwright.probe_first";
+}
+
+void build_mesh(Facts& facts) {
+  mesh::ParallelismSizes sizes;
+  sizes.cp = static_cast<int>(facts.cp);
+  sizes.tp = static_cast<int>(facts.tp);
+  sizes.ep = static_cast<int>(facts.ep);
+  sizes.dp_replicate = static_cast<int>(facts.dp_replicate);
+  try {
+    facts.dp = mesh::Mesh::build(static_cast<int>(facts.world), sizes).axis_size("dp");
+  } catch (const Error& error) {
+    facts.mesh_fault = error.parts();
+  }
+}
+
+void name_words(Facts& facts) {
+  const auto put = [&](const char* name, const auto& value) { facts.words[name] = fmt::format("{}", value); };
+  put("algorithm", facts.algorithm);
+  put("world", facts.world), put("cp", facts.cp), put("tp", facts.tp), put("ep", facts.ep), put("dp", facts.dp), put("nodes", facts.nodes);
+  put("cp_tp", facts.cp * facts.tp), put("dp_replicate", facts.dp_replicate), put("length", facts.length);
+  put("chunks", 2 * facts.cp), put("padded", (facts.length + 2 * facts.cp - 1) / (2 * facts.cp) * (2 * facts.cp));
+  put("remainder", facts.length % facts.cp), put("global_batch", facts.global_batch), put("micro_batch", facts.micro_batch);
+  put("micro_dp", facts.micro_batch * facts.dp), put("precision", facts.precision), put("optimizer", facts.optimizer);
+  put("processor_key", facts.processor_key), put("processor", facts.processor), put("user_key", facts.user_key);
+  put("save_format", facts.save_format), put("cp_method", facts.cp_method);
+  put("mesh_what", facts.mesh_fault ? facts.mesh_fault->what : ""), put("mesh_fix", facts.mesh_fault ? facts.mesh_fault->action : "");
+}
+
+// A file that is not there is no fault of the recipe's: the row is skipped.
+std::optional<std::filesystem::path> find_place(const recipe::Recipe& recipe, const std::string& name) {
+  try {
+    return recipe::resolve_name(recipe, name);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+void read_model(const std::filesystem::path& folder, Facts& facts) {
+  try {
+    facts.model = model::read_model_config(folder);
+  } catch (const Error& error) {
+    facts.model_fault = error.parts();
+  }
+}
+
+void read_tokenizer(const std::filesystem::path& folder, Facts& facts) {
+  const std::filesystem::path file = folder / "tokenizer.json";
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) return;
+  try {
+    facts.tokenizer_size = tokenizer::Tokenizer::from_file(file).vocabulary_size();
+  } catch (const Error& error) {
+    facts.tokenizer_fault = error.parts();
+  }
+}
+
+}  // namespace
+
+Facts read_facts(const recipe::Recipe& recipe) {
+  const nlohmann::json resolved = recipe.resolved;
+  const recipe::Typed typed(resolved, [&](const std::string& key) { return recipe::place_of(recipe, key); });
+  Facts facts;
+  read_sizes(typed, facts);
+  read_backend(typed, facts);
+  read_data(typed, facts);
+  read_rest(typed, facts);
+  build_mesh(facts);
+  name_words(facts);
+  return facts;
+}
+
+void read_files(const recipe::Recipe& recipe, Facts& facts) {
+  const recipe::SftConfig config = recipe::sft_config(recipe);
+  facts.files_looked_at = true;
+  facts.model_name = config.model_name;
+  facts.data_name = config.train.path;
+  facts.data_format = config.train.format;
+  facts.model_folder = find_place(recipe, config.model_name);
+  facts.data_file = find_place(recipe, config.train.path);
+  if (facts.model_folder) read_model(*facts.model_folder, facts);
+  if (const auto tokenizer = find_place(recipe, config.tokenizer_name)) read_tokenizer(*tokenizer, facts);
+  const auto put = [&](const char* name, const auto& value) { facts.words[name] = fmt::format("{}", value); };
+  put("model_name", facts.model_name), put("data_name", facts.data_name), put("data_format", facts.data_format);
+  put("data_file", facts.data_file ? facts.data_file->string() : "");
+  put("model_folder", facts.model_folder ? facts.model_folder->string() : "");
+  put("positions", facts.model ? facts.model->max_position_embeddings : 0), put("model_type", facts.model ? facts.model->model_type : "");
+  put("rope", facts.model ? facts.model->rope.type : "");
+  put("tokenizer_size", facts.tokenizer_size), put("vocab_size", facts.model ? facts.model->vocab_size : 0);
+  put("model_what", facts.model_fault ? facts.model_fault->what + " (" + facts.model_fault->where + ")" : "");
+  put("model_fix", facts.model_fault ? facts.model_fault->action : "");
+  put("tokenizer_what", facts.tokenizer_fault ? facts.tokenizer_fault->what + " (" + facts.tokenizer_fault->where + ")" : "");
+  put("tokenizer_fix", facts.tokenizer_fault ? facts.tokenizer_fault->action : "");
+}
+
+}  // namespace ringwright::support_matrix

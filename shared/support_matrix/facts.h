@@ -1,0 +1,48 @@
+// What the rows ask about: read once from the recipe.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "shared/base/error.h"
+#include "shared/model/config.h"
+#include "shared/recipe/recipe.h"
+
+namespace ringwright::support_matrix {
+
+struct Facts {
+  std::string algorithm;  // "sft", another section's name, or "" when the recipe names none
+  int64_t nodes = 1, gpus_per_node = 1, world = 1;
+  int64_t cp = 1, tp = 1, ep = 1, dp = 1, dp_replicate = 1;
+  int64_t length = 0;  // policy.max_total_sequence_length, 0 when absent
+  int64_t global_batch = 0, micro_batch = 1;
+  std::string precision, optimizer, save_format, save_consolidated, cp_method;
+  std::string processor_key, processor;  // the first key that asks for messages or a prompt template, with its value
+  std::string user_key;                  // the first key below `ringwright` that this version does not act on
+  bool dtensor = false, dtensor_v2 = true, megatron = false;
+  bool packing = false, dynamic_batching = false, sequence_parallel = false;
+  bool lora = false, vision = false, quantised = false, parallel_plan = false, model_overrides = false;
+  bool saves_memory = false;  // activation checkpointing or CPU offload
+  bool time_limit = false, only_last_turn = false, custom_data = false, other_loggers = false, teachers = false;
+  std::optional<ErrorParts> mesh_fault;
+
+  // Level 2.
+  bool files_looked_at = false;
+  std::string model_name, data_name;
+  std::optional<std::filesystem::path> model_folder, data_file;
+  std::optional<model::ModelConfig> model;
+  std::optional<ErrorParts> model_fault, tokenizer_fault;
+  int64_t tokenizer_size = 0;  // 0: no tokenizer was read
+  std::string data_format;
+
+  // {name} in a row's texts -> what to write there.
+  std::map<std::string, std::string> words;
+};
+
+// Throws Error RW-RECIPE-02x (exit code 2) for values of the wrong kind.
+Facts read_facts(const recipe::Recipe& recipe);
+void read_files(const recipe::Recipe& recipe, Facts& facts);
+
+}  // namespace ringwright::support_matrix
