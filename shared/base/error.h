@@ -1,10 +1,14 @@
 // One error type for every program: what is wrong, where, what was expected, what to do (ARCHITECTURE.md, "Errors").
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+
+// tests/device/run builds the kernels on machines that have LibTorch and nothing else.
+#if __has_include(<nlohmann/json_fwd.hpp>)
+#include <nlohmann/json_fwd.hpp>
+#endif
 
 namespace ringwright {
 
@@ -43,7 +47,9 @@ class Error : public std::runtime_error {
 
 // The parts on at most four lines, for a terminal: "error RW-MESH-003: ...", "  at: ...", "  expected: ...", "  to fix: ...".
 std::string describe(const ErrorParts& parts);
+#if __has_include(<nlohmann/json_fwd.hpp>)
 nlohmann::json to_json(const ErrorParts& parts);
 ErrorParts error_parts_from_json(const nlohmann::json& json);
+#endif
 
 }  // namespace ringwright
