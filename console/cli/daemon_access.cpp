@@ -1,0 +1,134 @@
+#include "console/cli/daemon_access.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+#include "shared/base/paths.h"
+#include "shared/history/store.h"
+
+extern char** environ;
+
+namespace ringwright::cli {
+namespace {
+
+constexpr const char* kProgram = "ringwrightd";
+constexpr const char* kDaemonRunsAlready = "RW-DAEMON-002";
+constexpr auto kStartDeadline = std::chrono::seconds(10);
+constexpr auto kStartPoll = std::chrono::milliseconds(20);
+constexpr int kNotFound = 127;
+
+// Beside this program, else by PATH.
+std::string daemon_program() {
+  std::error_code failure;
+  const std::filesystem::path beside = std::filesystem::read_symlink("/proc/self/exe", failure).parent_path() / kProgram;
+  return !failure && ::access(beside.c_str(), X_OK) == 0 ? beside.string() : kProgram;
+}
+
+std::vector<std::string> arguments_of(const DaemonOptions& options) {
+  std::vector<std::string> arguments = {daemon_program()};
+  if (!options.store.empty()) arguments.insert(arguments.end(), {"--store", std::filesystem::absolute(options.store).string()});
+  if (options.orphan_grace_s) arguments.insert(arguments.end(), {"--orphan-grace-s", std::to_string(*options.orphan_grace_s)});
+  if (options.exit_when_idle) arguments.push_back("--exit-when-idle");
+  return arguments;
+}
+
+std::string read_all(int descriptor) {
+  std::string text;
+  char bytes[1024];
+  for (ssize_t count = 0; (count = ::read(descriptor, bytes, sizeof bytes)) > 0 || (count < 0 && errno == EINTR);)
+    if (count > 0) text.append(bytes, static_cast<size_t>(count));
+  return text;
+}
+
+struct Outcome {
+  int exit_code = 0;
+  std::string errors;  // what it wrote to its standard error
+};
+
+// The daemon goes into the background itself; this waits for the process that reports how that went.
+Outcome spawn_and_wait(std::vector<std::string> arguments) {
+  int channel[2];
+  if (::pipe2(channel, O_CLOEXEC) != 0) return {kNotFound, std::strerror(errno)};
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  ::posix_spawn_file_actions_adddup2(&actions, channel[1], STDERR_FILENO);
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  pid_t child = 0;
+  const int failure = ::posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::close(channel[1]);
+  Outcome outcome{kNotFound, failure ? std::strerror(failure) : read_all(channel[0])};
+  ::close(channel[0]);
+  int status = 0;
+  if (!failure && ::waitpid(child, &status, 0) == child) outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return outcome;
+}
+
+}  // namespace
+
+wire::Endpoints own_endpoints() { return wire::endpoints_in(paths::runtime_directory()); }
+
+std::optional<nlohmann::json> hello(const wire::Endpoints& endpoints, const std::string& operation) {
+  try {
+    return wire::ControlClient(endpoints).request(operation);
+  } catch (const Error& error) {
+    if (error.exit_code() != ExitCode::unreachable) throw;
+    return std::nullopt;
+  }
+}
+
+nlohmann::json start_daemon(const DaemonOptions& options) {
+  const wire::Endpoints endpoints = own_endpoints();
+  const Outcome outcome = spawn_and_wait(arguments_of(options));
+  ErrorParts failure = parse_described_error(outcome.errors);
+  if (outcome.exit_code == kNotFound)
+    throw Error({"RW-CLI-020", "the daemon cannot be started: " + outcome.errors, daemon_program(), "ringwrightd beside this program or in PATH",
+                 "build or install it; see ringwright doctor", ExitCode::unreachable});
+  if (outcome.exit_code != 0 && failure.code != kDaemonRunsAlready) {
+    failure.exit_code = static_cast<ExitCode>(outcome.exit_code);
+    throw Error(failure);
+  }
+  // One that another program has just started may not answer yet.
+  for (const auto deadline = std::chrono::steady_clock::now() + kStartDeadline; std::chrono::steady_clock::now() < deadline;) {
+    if (auto reply = hello(endpoints)) return *reply;
+    std::this_thread::sleep_for(kStartPoll);
+  }
+  throw Error({"RW-DAEMON-001", "the daemon was started but does not answer", endpoints.control, "an answer within 10 s",
+               "see its log, ringwrightd.log beside the history file", ExitCode::unreachable});
+}
+
+std::string find_run(wire::ControlClient& client, const std::string& id_or_name) {
+  return history::Reader(client.request("hello").at("store").get<std::string>()).run(id_or_name).id;
+}
+
+ErrorParts parse_described_error(const std::string& text) {
+  ErrorParts parts;
+  std::istringstream lines(text);
+  const std::pair<std::string, std::string ErrorParts::*> fields[] = {
+      {"  at: ", &ErrorParts::where}, {"  expected: ", &ErrorParts::expected}, {"  to fix: ", &ErrorParts::action}};
+  for (std::string line; std::getline(lines, line);) {
+    const size_t colon = line.find(": ");
+    if (line.starts_with("error") && colon != std::string::npos && parts.what.empty()) {
+      parts.code = colon > 6 ? line.substr(6, colon - 6) : "";
+      parts.what = line.substr(colon + 2);
+    }
+    for (const auto& [lead, field] : fields)
+      if (line.starts_with(lead)) parts.*field = line.substr(lead.size());
+  }
+  if (parts.what.empty()) parts.what = text.empty() ? "the daemon ended without a word" : text;
+  return parts;
+}
+
+}  // namespace ringwright::cli

@@ -1,0 +1,34 @@
+// Finding, starting and leaving the user's own daemon.
+#pragma once
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "shared/wire/control.h"
+
+namespace ringwright::cli {
+
+// The sockets of this user's daemon on this node.
+wire::Endpoints own_endpoints();
+
+// What the daemon says about itself; nothing when none answers. Other errors are thrown.
+std::optional<nlohmann::json> hello(const wire::Endpoints& endpoints, const std::string& operation = "hello");
+
+struct DaemonOptions {
+  std::string store;  // empty: the user's own history
+  std::optional<double> orphan_grace_s;
+  bool exit_when_idle = false;
+};
+// Starts `ringwrightd`, found beside this program or in PATH, and waits until it answers. Two that start at once end up with one daemon.
+// Throws Error RW-CLI-020 (exit code 4) when it is not found, or the daemon's own error.
+nlohmann::json start_daemon(const DaemonOptions& options);
+
+// A run's id from what the user wrote (id, beginning of one, name, last), as the daemon's history knows it.
+std::string find_run(wire::ControlClient& client, const std::string& id_or_name);
+
+// The error that describe() printed; `text` alone when it looks like none.
+ErrorParts parse_described_error(const std::string& text);
+
+}  // namespace ringwright::cli

@@ -1,0 +1,34 @@
+// A run's rows as people and programs read them.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "shared/history/records.h"
+#include "shared/history/store.h"
+#include "shared/wire/message.h"
+
+namespace ringwright::cli {
+
+// "2026-11-29 18:42:07" in local time; "-" for 0.
+std::string format_time(int64_t time_unix_ns);
+// Seconds from start to end, or to now while it runs; nothing before the start or when the clocks disagree.
+std::optional<double> elapsed_seconds(const history::RunRecord& run, int64_t now_unix_ns);
+// "dp_shard 2, cp 2": the axes above 1, or "1 rank".
+std::string format_mesh(const nlohmann::json& mesh);
+// In the state's colour where stdout shows any.
+std::string styled_state(history::RunState state);
+
+// Everything about a run but its texts and recipe, which runs show and export add.
+nlohmann::json to_json(const history::RunRecord& run);
+nlohmann::json to_json(const history::MetricPoint& point);
+nlohmann::json to_json(const history::LogLine& line);
+nlohmann::json to_json(const wire::Event& event);
+
+// JSON on one line, whatever bytes are in its texts.
+std::string dump_line(const nlohmann::json& json);
+// The same over several lines, for one document.
+std::string dump_document(const nlohmann::json& json);
+
+}  // namespace ringwright::cli

@@ -1,0 +1,151 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "console/cli/run_text.h"
+#include "console/cli/runs.h"
+#include "console/cli/store_option.h"
+#include "console/cli/table.h"
+#include "console/cli/terminal.h"
+#include "shared/base/text.h"
+
+namespace ringwright::cli {
+namespace {
+
+struct Options {
+  StoreOption store;
+  std::string run;
+  bool recipe = false;
+};
+
+void line(const char* title, const std::string& value) {
+  if (!value.empty()) fmt::print("{} {}\n", styled(fmt::format("{:<12}", title), Style::dim), value);
+}
+
+std::string join(const std::vector<std::string>& texts) { return fmt::format("{}", fmt::join(texts, " ")); }
+
+void print_head(const history::RunRecord& run) {
+  const auto elapsed = elapsed_seconds(run, wire::now_unix_ns());
+  line("run", run.id + "  " + styled(run.name, Style::bold));
+  line("state", styled_state(run.state) + (run.reason.empty() ? "" : ": " + run.reason));
+  if (run.failed_rank >= 0) line("failed rank", std::to_string(run.failed_rank));
+  line("algorithm", run.algorithm);
+  line("ranks", fmt::format("{} ({})", run.world_size, format_mesh(run.mesh)));
+  line("recipe", run.recipe_path);
+  line("overrides", join(run.overrides));
+  line("created", format_time(run.created_unix_ns));
+  line("started", format_time(run.started_unix_ns));
+  line("ended", format_time(run.ended_unix_ns));
+  line("elapsed", elapsed ? text::format_elapsed(*elapsed) : "-");
+  if (run.last_step >= 0) line("last step", std::to_string(run.last_step));
+  if (run.fingerprint.contains("node"))
+    line("node", fmt::format("{}, {}, Ringwright {}", run.fingerprint.value("node", ""), run.fingerprint.value("kernel", ""),
+                             run.fingerprint.value("ringwright", "")));
+}
+
+void print_metrics(const history::Reader& reader, const std::string& run) {
+  Table table({{"metric"}, {"last", Align::right}, {"at step", Align::right}});
+  for (const std::string& name : reader.metric_names(run))
+    if (const auto last = reader.last_metric(run, name)) table.add_row({name, text::format_value(last->value), std::to_string(last->step)});
+  if (table.empty()) return;
+  std::puts("");
+  table.print();
+}
+
+void print_ranks(const history::Reader& reader, const std::string& run) {
+  Table table({{"rank", Align::right},
+               {"step", Align::right},
+               {"memory", Align::right},
+               {"peak", Align::right},
+               {"CPU time", Align::right},
+               {"last heard of"}});
+  for (const history::RankStatus& status : reader.rank_statuses(run))
+    table.add_row({std::to_string(status.rank), std::to_string(status.step), text::format_bytes(status.resident_bytes),
+                   text::format_bytes(status.resident_bytes_max), text::format_elapsed(status.cpu_seconds), format_time(status.time_unix_ns)});
+  if (table.empty()) return;
+  std::puts("");
+  table.print();
+}
+
+void print_checkpoints(const history::Reader& reader, const std::string& run) {
+  Table table({{"checkpoint at step", Align::right}, {"size", Align::right}, {"path"}});
+  for (const history::CheckpointRecord& checkpoint : reader.checkpoints(run))
+    table.add_row({std::to_string(checkpoint.step), text::format_bytes(checkpoint.bytes), checkpoint.path});
+  if (table.empty()) return;
+  std::puts("");
+  table.print();
+}
+
+nlohmann::json counters_json(const history::RunCounters& counters) {
+  return {{"segment", counters.segment},
+          {"metrics_replaced", counters.metrics_replaced},
+          {"logs_dropped", counters.logs_dropped},
+          {"spans_dropped", counters.spans_dropped},
+          {"samples_dropped", counters.samples_dropped},
+          {"events_dropped", counters.events_dropped},
+          {"duplicates", counters.duplicates}};
+}
+
+void print_counters(const history::RunCounters& counters) {
+  std::string text;
+  const nlohmann::json all = counters_json(counters);
+  for (const auto& [name, value] : all.items())
+    if (name != "segment" && value.get<int64_t>() > 0)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, text::format_count(value.get<int64_t>()));
+  if (text.empty()) return;
+  std::puts("");
+  line("counters", text);
+}
+
+nlohmann::json document(const history::Reader& reader, const history::RunRecord& run) {
+  nlohmann::json json = to_json(run);
+  json["recipe"] = run.recipe;
+  json["recipe_text"] = run.recipe_text;
+  json["fingerprint"] = run.fingerprint;
+  json["counters"] = counters_json(reader.counters(run.id));
+  json["metrics"] = nlohmann::json::object();
+  for (const std::string& name : reader.metric_names(run.id))
+    if (const auto last = reader.last_metric(run.id, name)) json["metrics"][name] = to_json(*last);
+  json["checkpoints"] = nlohmann::json::array();
+  for (const history::CheckpointRecord& checkpoint : reader.checkpoints(run.id))
+    json["checkpoints"].push_back({{"step", checkpoint.step}, {"path", checkpoint.path}, {"bytes", checkpoint.bytes}});
+  json["ranks"] = nlohmann::json::array();
+  for (const history::RankStatus& status : reader.rank_statuses(run.id))
+    json["ranks"].push_back({{"rank", status.rank},
+                             {"step", status.step},
+                             {"time_unix_ns", status.time_unix_ns},
+                             {"resident_bytes", status.resident_bytes},
+                             {"resident_bytes_max", status.resident_bytes_max},
+                             {"cpu_seconds", status.cpu_seconds}});
+  return json;
+}
+
+int show(const Options& options, const Invocation& invocation) {
+  const history::Reader reader = options.store.open();
+  const history::RunRecord run = reader.run(options.run);
+  if (options.recipe && !invocation.json) {
+    std::fputs(run.recipe_text.c_str(), stdout);
+  } else if (invocation.json) {
+    std::fputs(dump_document(options.recipe ? run.recipe : document(reader, run)).c_str(), stdout);
+  } else {
+    print_head(run);
+    print_metrics(reader, run.id);
+    print_ranks(reader, run.id);
+    print_checkpoints(reader, run.id);
+    print_counters(reader.counters(run.id));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void build_runs_show(CLI::App& runs, Invocation& invocation) {
+  CLI::App& command = add_subverb(runs, "show", "All about one run");
+  auto options = std::make_shared<Options>();
+  command.add_option("run", options->run, "the run's id, the beginning of one, a name, or last")->required();
+  command.add_flag("--recipe", options->recipe, "print only its recipe as it was (with --json: resolved)");
+  options->store.add_to(command);
+  set_action(command, invocation, [options, &invocation] { return show(*options, invocation); });
+}
+
+}  // namespace ringwright::cli

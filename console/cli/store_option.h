@@ -1,0 +1,26 @@
+// `--store FILE` of the verbs that read the history straight from its file.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "shared/history/store.h"
+
+namespace ringwright::cli {
+
+struct StoreOption {
+  std::string file;  // empty: the user's own history
+
+  void add_to(CLI::App& command) {
+    command.add_option("--store", file, "the history file (default: $XDG_STATE_HOME/ringwright/history.db)")->type_name("FILE");
+  }
+  std::filesystem::path path() const;
+  // Throws Error RW-STORE-001, ... (exit code 6).
+  history::Reader open() const { return history::Reader(path()); }
+  // True when no file was named and the user's own is not there yet: there are no runs, which is no error.
+  bool is_unused() const;
+};
+
+}  // namespace ringwright::cli

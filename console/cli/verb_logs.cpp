@@ -1,0 +1,98 @@
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "console/cli/run_text.h"
+#include "console/cli/store_option.h"
+#include "console/cli/terminal.h"
+#include "console/cli/verb.h"
+
+namespace ringwright::cli {
+namespace {
+
+constexpr auto kFollowPeriod = std::chrono::milliseconds(200);
+constexpr size_t kPageLines = 10'000;
+constexpr std::array<std::pair<const char*, Style>, 4> kLevels = {
+    {{"debug", Style::dim}, {"info", Style::plain}, {"warn", Style::warning}, {"error", Style::bad}}};
+
+struct Options {
+  StoreOption store;
+  std::string run, level = "debug";
+  int rank = -2;  // below -1, which is the daemon: all
+  int64_t lines = -1;
+  bool follow = false;
+};
+
+// Position in kLevels; a level that is not there counts as info.
+size_t level_number(const std::string& level) {
+  const auto found = std::find_if(kLevels.begin(), kLevels.end(), [&](const auto& entry) { return level == entry.first; });
+  return found == kLevels.end() ? 1 : static_cast<size_t>(found - kLevels.begin());
+}
+
+bool is_wanted(const history::LogLine& line, const Options& options) {
+  return (options.rank < -1 || line.rank == options.rank) && level_number(line.level) >= level_number(options.level);
+}
+
+void print(const history::LogLine& line, bool json) {
+  if (json) {
+    std::fputs(dump_line(to_json(line)).c_str(), stdout);
+    return;
+  }
+  const auto seconds = static_cast<std::time_t>(line.time_unix_ns / 1'000'000'000);
+  const std::string who = line.rank < 0 ? "daemon" : fmt::format("rank {}", line.rank);
+  fmt::print("{} {:<7} {} {}\n", styled(fmt::format("{:%H:%M:%S}.{:03}", fmt::localtime(seconds), line.time_unix_ns / 1'000'000 % 1000), Style::dim),
+             who, styled(fmt::format("{:<5}", line.level), kLevels[level_number(line.level)].second), line.text);
+}
+
+// The wanted lines after `after`, which moves on to the last line looked at.
+std::vector<history::LogLine> read_wanted(const history::Reader& reader, const std::string& run, uint64_t& after, const Options& options) {
+  std::vector<history::LogLine> wanted;
+  for (;;) {
+    std::vector<history::LogLine> page = reader.logs(run, after, kPageLines, false);
+    const bool last = page.size() < kPageLines;
+    if (!page.empty()) after = page.back().node_sequence;
+    for (history::LogLine& line : page)
+      if (is_wanted(line, options)) wanted.push_back(std::move(line));
+    if (last) return wanted;
+  }
+}
+
+int logs(const Options& options, const Invocation& invocation) {
+  const history::Reader reader = options.store.open();
+  const std::string run = reader.run(options.run).id;
+  uint64_t after = 0;
+  std::vector<history::LogLine> lines = read_wanted(reader, run, after, options);
+  const size_t skipped =
+      options.lines >= 0 && lines.size() > static_cast<size_t>(options.lines) ? lines.size() - static_cast<size_t>(options.lines) : 0;
+  for (size_t i = skipped; i < lines.size(); ++i) print(lines[i], invocation.json);
+  while (options.follow) {
+    std::fflush(stdout);
+    const bool ended = history::is_final(reader.run(run).state);  // before the read, so that the last lines are not missed
+    lines = read_wanted(reader, run, after, options);
+    for (const history::LogLine& line : lines) print(line, invocation.json);
+    if (ended && lines.empty()) break;
+    if (!ended) std::this_thread::sleep_for(kFollowPeriod);
+  }
+  return 0;
+}
+
+void build(CLI::App& command, Invocation& invocation) {
+  auto options = std::make_shared<Options>();
+  command.add_option("run", options->run, "the run's id, the beginning of one, a name, or last")->required();
+  command.add_flag("-f,--follow", options->follow, "go on with new lines until the run has ended");
+  command.add_option("--rank", options->rank, "only this rank's lines; -1: the daemon's");
+  command.add_option("--level", options->level, "only lines of this level or above")->check(CLI::IsMember({"debug", "info", "warn", "error"}));
+  command.add_option("-n,--lines", options->lines, "only the last N lines of those")->check(CLI::NonNegativeNumber)->type_name("N");
+  options->store.add_to(command);
+  set_action(command, invocation, [options, &invocation] { return logs(*options, invocation); });
+}
+
+const VerbEntry kEntry({Group::runs, "logs", "What a run's ranks have logged", build});
+
+}  // namespace
+}  // namespace ringwright::cli
