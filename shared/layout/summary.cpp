@@ -1,0 +1,111 @@
+#include "shared/layout/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ringwright::layout {
+namespace {
+
+// Bounds and indices of the columns over [first, last): column i starts at first + floor(i * positions / width).
+struct Grid {
+  int64_t first, positions, width;
+
+  int64_t begin(int64_t column) const { return first + column * positions / width; }
+  // At least one position, also where columns are narrower than that.
+  int64_t end(int64_t column) const { return std::max(begin(column) + 1, begin(column + 1)); }
+  // The first column that shows the position, and the first one that starts behind it.
+  int64_t first_column(int64_t position) const {
+    const int64_t offset = position - first;
+    return positions >= width ? ceil_ratio(offset + 1) - 1 : ceil_ratio(offset);
+  }
+  int64_t column_behind(int64_t position) const { return ceil_ratio(position - first + 1); }
+
+ private:
+  // ceil(offset * width / positions)
+  int64_t ceil_ratio(int64_t offset) const { return (offset * width + positions - 1) / positions; }
+};
+
+// Slots of one rank in one column.
+struct Share {
+  int64_t column;
+  int rank;
+  int64_t slots;
+};
+
+std::vector<Share> shares_of(const std::vector<Run>& runs, const Grid& grid) {
+  std::vector<Share> shares;
+  for (const Run& run : runs) {
+    const int64_t begin = std::max(run.global_start, grid.first);
+    const int64_t end = std::min(run.global_start + run.length, grid.first + grid.positions);
+    if (begin >= end) continue;
+    const int64_t behind = std::min(grid.column_behind(end - 1), grid.width);
+    for (int64_t column = grid.first_column(begin); column < behind; ++column) {
+      shares.push_back({column, run.rank, std::min(end, grid.end(column)) - std::max(begin, grid.begin(column))});
+    }
+  }
+  std::sort(shares.begin(), shares.end(),
+            [](const Share& a, const Share& b) { return a.column != b.column ? a.column < b.column : a.rank < b.rank; });
+  return shares;
+}
+
+}  // namespace
+
+std::vector<Column> columns(const std::vector<Run>& runs, int width, int64_t first, int64_t last, int64_t sequence_length) {
+  if (width <= 0 || last <= first) return {};
+  const Grid grid{first, last - first, width};
+  std::vector<Column> result(static_cast<size_t>(width));
+  const std::vector<Share> shares = shares_of(runs, grid);
+  for (size_t i = 0; i < shares.size();) {
+    Column& column = result[static_cast<size_t>(shares[i].column)];
+    size_t end = i;
+    int64_t slots = 0;
+    for (; end < shares.size() && shares[end].column == shares[i].column && shares[end].rank == shares[i].rank; ++end) slots += shares[end].slots;
+    ++column.owners;
+    if (slots > column.owner_slots) {
+      column.owner = shares[i].rank;
+      column.owner_slots = slots;
+    }
+    i = end;
+  }
+  for (int64_t i = 0; i < grid.width; ++i) {
+    const int64_t padding = grid.end(i) - std::clamp(sequence_length, grid.begin(i), grid.end(i));
+    result[static_cast<size_t>(i)].padding_share = static_cast<double>(padding) / static_cast<double>(grid.end(i) - grid.begin(i));
+  }
+  return result;
+}
+
+Summary summarize(const Layout& layout, int64_t sequence_length) {
+  Summary summary;
+  summary.layout = layout.name();
+  summary.cp = layout.cp();
+  summary.sequence_length = sequence_length;
+  summary.padded_length = layout.padded_length(sequence_length);
+  summary.divisor = layout.divisor();
+  summary.replicated = layout.cp() > 1 && layout.local_length(summary.padded_length) == summary.padded_length && summary.padded_length > 0;
+  double total = 0;
+  for (int rank = 0; rank < layout.cp(); ++rank) {
+    RankSummary own{.rank = rank, .slots = layout.local_length(summary.padded_length), .runs = layout.runs(summary.padded_length, rank)};
+    for (const Run& run : own.runs) own.tokens += std::clamp<int64_t>(sequence_length - run.global_start, 0, run.length);
+    own.padding = own.slots - own.tokens;
+    own.causal_pairs = layout.causal_work(summary.padded_length, sequence_length, rank);
+    total += static_cast<double>(own.causal_pairs);
+    summary.ranks.push_back(std::move(own));
+  }
+  for (RankSummary& own : summary.ranks) {
+    if (total > 0) own.work_percent_of_mean = 100 * static_cast<double>(own.causal_pairs) * summary.cp / total;
+    if (own.causal_pairs > summary.ranks[static_cast<size_t>(summary.slowest_rank)].causal_pairs) summary.slowest_rank = own.rank;
+  }
+  return summary;
+}
+
+std::string sentence(const Summary& summary) {
+  if (summary.cp == 1) return "One rank holds the whole sequence.";
+  if (summary.replicated) return fmt::format("Each of the {} ranks holds the whole sequence: {} shares no work.", summary.cp, summary.layout);
+  const double percent = summary.slowest_percent();
+  if (percent < 100.05) return fmt::format("All {} ranks do the same causal work with {}.", summary.cp, summary.layout);
+  return fmt::format("Slowest rank: {} with {:.1f} % of the mean causal work under {}; {} ranks are as fast as {:.1f} even ones.",
+                     summary.slowest_rank, percent, summary.layout, summary.cp, summary.cp * 100 / percent);
+}
+
+}  // namespace ringwright::layout

@@ -1,0 +1,55 @@
+// What people want to know of a layout: tokens and causal work of each rank, one sentence about the slowest, and the strip of the global sequence
+// in pixel columns. Everything comes from runs; nothing here walks tokens.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "shared/layout/layout.h"
+
+namespace ringwright::layout {
+
+struct RankSummary {
+  int rank = 0;
+  int64_t slots = 0;
+  int64_t tokens = 0;
+  int64_t padding = 0;
+  int64_t causal_pairs = 0;           // (query, key) pairs under a causal mask
+  double work_percent_of_mean = 100;  // 100 where there is no work at all
+  std::vector<Run> runs;
+};
+
+struct Summary {
+  std::string layout;
+  int cp = 1;
+  int64_t sequence_length = 0;
+  int64_t padded_length = 0;
+  int64_t divisor = 1;
+  bool replicated = false;  // every rank holds the whole sequence
+  int slowest_rank = 0;     // the first of those with the most causal pairs
+  std::vector<RankSummary> ranks;
+
+  int64_t padding() const { return padded_length - sequence_length; }
+  double slowest_percent() const { return ranks.empty() ? 100 : ranks[static_cast<size_t>(slowest_rank)].work_percent_of_mean; }
+};
+
+// Errors: those of Layout::padded_length.
+Summary summarize(const Layout& layout, int64_t sequence_length);
+
+// "Slowest rank: 3 with 175.0 % of the mean causal work under contiguous; 4 ranks are as fast as 2.3 even ones." One line.
+std::string sentence(const Summary& summary);
+
+// One column of a strip over the positions [first, last).
+struct Column {
+  int owner = -1;  // the rank with the most slots, the lowest of equals; -1: no run covers it
+  int64_t owner_slots = 0;
+  int owners = 0;            // ranks with at least one slot
+  double padding_share = 0;  // part of the column's positions at or behind the sequence's end
+};
+
+// `width` columns of equal size; where there are fewer positions than columns, neighbours show the same one. Cost: O(runs log runs + width) for
+// layouts that own each position once. Empty when width or last - first is 0 or less.
+std::vector<Column> columns(const std::vector<Run>& runs, int width, int64_t first, int64_t last, int64_t sequence_length);
+
+}  // namespace ringwright::layout

@@ -1,0 +1,102 @@
+#include "shared/layout/summary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <map>
+
+namespace ringwright::layout {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Summary, CountsTokensPaddingAndWork) {
+  const Summary summary = summarize(*make_layout("round_robin", 2), 7);
+  EXPECT_EQ(summary.padded_length, 8);
+  EXPECT_EQ(summary.padding(), 1);
+  EXPECT_EQ(summary.ranks[0].tokens, 3);  // positions 0, 1, 6; 7 is padding
+  EXPECT_EQ(summary.ranks[0].padding, 1);
+  EXPECT_EQ(summary.ranks[0].causal_pairs, 1 + 2 + 7);
+  EXPECT_EQ(summary.ranks[1].causal_pairs, 3 + 4 + 5 + 6);
+  EXPECT_EQ(summary.slowest_rank, 1);
+  EXPECT_NEAR(summary.ranks[1].work_percent_of_mean, 100 * 18 / 14.0, 1e-9);
+}
+
+TEST(Summary, SaysHowUnevenTheWorkIs) {
+  EXPECT_THAT(sentence(summarize(*make_layout("round_robin", 4), 4096)), HasSubstr("same causal work"));
+  EXPECT_THAT(sentence(summarize(*make_layout("contiguous", 4), 4096)), HasSubstr("3 with 175.0 %"));
+  EXPECT_THAT(sentence(summarize(*make_layout("none", 4), 4096)), HasSubstr("whole sequence"));
+  EXPECT_THAT(sentence(summarize(*make_layout("none", 1), 4096)), HasSubstr("One rank"));
+}
+
+TEST(Summary, AnEmptySequenceIsEven) {
+  const Summary summary = summarize(*make_layout("contiguous", 4), 0);
+  EXPECT_EQ(summary.ranks.size(), 4u);
+  EXPECT_EQ(summary.slowest_percent(), 100);
+}
+
+TEST(Columns, AMillionTokensAreNotWalked) {
+  const auto layout = make_layout("round_robin", 64);
+  const std::vector<Column> strip = columns(layout->runs(kSequenceLengthMax), 720, 0, kSequenceLengthMax, kSequenceLengthMax);
+  ASSERT_EQ(strip.size(), 720u);
+  EXPECT_EQ(strip.front().owner, 0);
+  EXPECT_EQ(strip.back().owner, 0);
+  EXPECT_EQ(strip[360].owner, 63);
+}
+
+TEST(Columns, NothingToShow) {
+  EXPECT_TRUE(columns({}, 0, 0, 8, 8).empty());
+  EXPECT_TRUE(columns({}, 4, 8, 8, 8).empty());
+  EXPECT_EQ(columns({}, 4, 0, 8, 8).front().owner, -1);
+}
+
+// The definition, position by position.
+std::vector<Column> columns_plainly(const std::vector<layout::Run>& runs, int width, int64_t first, int64_t last, int64_t sequence_length) {
+  std::vector<Column> result;
+  for (int64_t i = 0; i < width; ++i) {
+    const int64_t begin = first + i * (last - first) / width;
+    const int64_t end = std::max(begin + 1, first + (i + 1) * (last - first) / width);
+    std::map<int, int64_t> slots;
+    int64_t padding = 0;
+    for (int64_t position = begin; position < end; ++position) {
+      padding += position >= sequence_length ? 1 : 0;
+      for (const layout::Run& run : runs) {
+        if (position >= run.global_start && position < run.global_start + run.length) ++slots[run.rank];
+      }
+    }
+    Column column{.owner = -1,
+                  .owner_slots = 0,
+                  .owners = static_cast<int>(slots.size()),
+                  .padding_share = static_cast<double>(padding) / static_cast<double>(end - begin)};
+    for (const auto& [rank, count] : slots) {
+      if (count > column.owner_slots) column.owner = rank, column.owner_slots = count;
+    }
+    result.push_back(column);
+  }
+  return result;
+}
+
+TEST(ColumnsProperties, EqualTheDefinition) {
+  EXPECT_TRUE(rc::check([] {
+    const auto layout = make_layout(*rc::gen::elementOf(layout_names()), *rc::gen::inRange(1, 7));
+    const int64_t length = *rc::gen::inRange<int64_t>(0, 120);
+    const int64_t padded = layout->padded_length(length);
+    const int64_t first = *rc::gen::inRange<int64_t>(0, padded + 1);
+    const int64_t last = *rc::gen::inRange<int64_t>(0, padded + 1);
+    const int width = *rc::gen::inRange(0, 90);
+    const std::vector<Column> got = columns(layout->runs(padded), width, first, last, length);
+    if (last <= first) return;
+    const std::vector<Column> expected = columns_plainly(layout->runs(padded), width, first, last, length);
+    RC_ASSERT(got.size() == expected.size());
+    for (size_t i = 0; i < got.size(); ++i) {
+      RC_ASSERT(got[i].owner == expected[i].owner);
+      RC_ASSERT(got[i].owner_slots == expected[i].owner_slots);
+      RC_ASSERT(got[i].owners == expected[i].owners);
+      RC_ASSERT(got[i].padding_share == expected[i].padding_share);
+    }
+  }));
+}
+
+}  // namespace
+}  // namespace ringwright::layout
