@@ -1,0 +1,69 @@
+// A worker whose behaviour stands in the recipe: script.<rank>, else script.all, a map of
+//   ignore_sigterm, ignore_stop   true: as it says
+//   blocked                       true: the main thread hangs for ever, as in a collective
+//   child                         true: a child process that ignores SIGTERM
+//   print, complain               text for standard output, standard error
+//   metrics                       so many metric messages, acknowledged before it goes on
+//   exit_code                     ends with it after all that; otherwise it works until it is asked to stop
+//   silent                        true: no channel
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <optional>
+#include <thread>
+
+#include "tests/daemon/service/programs/worker_arguments.h"
+
+namespace {
+
+int port_listened_on(int fd) {
+  sockaddr_in address{};
+  socklen_t length = sizeof address;
+  int listens = 0;
+  socklen_t listens_length = sizeof listens;
+  if (fd < 0 || ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length) != 0) return 0;
+  ::getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &listens_length);
+  return listens ? ntohs(address.sin_port) : 0;
+}
+
+[[noreturn]] void hang() {
+  while (true) ::pause();
+}
+
+int start_child() {
+  const pid_t child = ::fork();
+  if (child != 0) return child;
+  ::signal(SIGTERM, SIG_IGN);
+  hang();
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const ringwright::WorkerArguments given = ringwright::read_worker_arguments(count, arguments);
+  const nlohmann::json scripts = given.spec.recipe.value("script", nlohmann::json::object());
+  const nlohmann::json script = scripts.value(std::to_string(given.rank), scripts.value("all", nlohmann::json::object()));
+  if (script.value("ignore_sigterm", false)) ::signal(SIGTERM, SIG_IGN);
+  const int child = script.value("child", false) ? start_child() : 0;
+  std::optional<ringwright::worker::Channel> channel;
+  if (!script.value("silent", false)) channel.emplace(given.channel_options());
+  if (channel) channel->event("test.started", {{"pid", ::getpid()}, {"child", child}, {"port", port_listened_on(given.listen_fd)}});
+  std::fputs(script.value("print", "").c_str(), stdout);
+  std::fputs(script.value("complain", "").c_str(), stderr);
+  std::fflush(stdout);
+  for (int step = 1; step <= script.value("metrics", 0); ++step) channel->metric(step, step * 10, {{"train/loss", 1.0 / step}, {"train/lr", 0.5}});
+  if (channel && script.contains("metrics") && channel->finish()) channel->event("test.acknowledged");
+  if (script.value("blocked", false)) hang();
+  if (script.contains("exit_code")) {
+    if (channel) channel->finish();
+    return script["exit_code"].get<int>();
+  }
+  while (script.value("ignore_stop", false) || !channel || !channel->stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  channel->finish();
+  return 0;
+}

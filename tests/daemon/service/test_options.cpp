@@ -1,0 +1,101 @@
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "daemon/service/options.h"
+#include "shared/base/error.h"
+
+namespace ringwright::service {
+namespace {
+
+class ConfigFile : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "rw-XXXXXX").string();
+    ASSERT_TRUE(::mkdtemp(name.data()));
+    folder_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::filesystem::path file() const { return folder_ / "daemon.yaml"; }
+  void write(const std::string& text) const { std::ofstream(file()) << text; }
+  ErrorParts error() const {
+    try {
+      read_config(file());
+    } catch (const Error& error) {
+      return error.parts();
+    }
+    return {};
+  }
+  std::filesystem::path folder_;
+};
+
+TEST_F(ConfigFile, AbsentAndEmptyFilesSetNothing) {
+  EXPECT_FALSE(read_config(file()).orphan_grace_s);
+  write("");
+  EXPECT_FALSE(read_config(file()).orphan_grace_s);
+}
+
+TEST_F(ConfigFile, SetsWhatItSays) {
+  write("orphan_grace_s: 0\nstop_grace_s: 2.5\n");
+  const Config config = read_config(file());
+  EXPECT_EQ(config.orphan_grace_s, 0.0);
+  EXPECT_EQ(config.stop_grace_s, 2.5);
+}
+
+TEST_F(ConfigFile, KeysMayStandBelowDaemon) {
+  write("daemon:\n  orphan_grace_s: 7\n");
+  EXPECT_EQ(read_config(file()).orphan_grace_s, 7.0);
+}
+
+TEST_F(ConfigFile, UnknownKeyIsRefusedWithTheNearest) {
+  write("stop_grace_s: 1\norphan_grace: 3\n");
+  const ErrorParts parts = error();
+  EXPECT_EQ(parts.code, "RW-DAEMON-011");
+  EXPECT_EQ(parts.where, file().string() + ":2:1");
+  EXPECT_NE(parts.action.find("orphan_grace_s"), std::string::npos);
+}
+
+TEST_F(ConfigFile, WrongValuesAndWrongYamlAreRefusedWithTheirPlace) {
+  write("orphan_grace_s: soon\n");
+  EXPECT_EQ(error().code, "RW-DAEMON-012");
+  EXPECT_EQ(error().where, file().string() + ":1:17");
+  write("orphan_grace_s: -1\n");
+  EXPECT_EQ(error().code, "RW-DAEMON-012");
+  write("orphan_grace_s: .nan\n");
+  EXPECT_EQ(error().code, "RW-DAEMON-012");
+  write("a: [\n");
+  EXPECT_EQ(error().code, "RW-DAEMON-010");
+  write("- 3\n");
+  EXPECT_EQ(error().code, "RW-DAEMON-010");
+}
+
+TEST_F(ConfigFile, TheCommandLineGoesFirst) {
+  Options options;
+  options.store = folder_ / "history.db";
+  options.runtime_directory = folder_ / "r";
+  options.orphan_grace_s = 5;
+  options.stop_grace_s = -1;
+  complete(options, {1.0, 2.0});
+  EXPECT_EQ(options.orphan_grace_s, 5);
+  EXPECT_EQ(options.stop_grace_s, 2);
+}
+
+TEST(Endpoint, OnlyLoopbackIsTakenUntilThereAreKeys) {
+  EXPECT_NO_THROW(require_loopback("tcp://127.0.0.1:7000"));
+  EXPECT_NO_THROW(require_loopback("tcp://[::1]:7000"));
+  for (const char* endpoint :
+       {"tcp://0.0.0.0:7000", "tcp://*:7000", "tcp://10.0.0.5:7000", "tcp://eth0:7000", "tcp://[::]:7000", "udp://127.0.0.1:7000"}) {
+    try {
+      require_loopback(endpoint);
+      FAIL() << endpoint;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.parts().code, "RW-DAEMON-013");
+      EXPECT_EQ(error.exit_code(), ExitCode::refused);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ringwright::service
