@@ -255,11 +255,12 @@ void Run::set_state(RunState state, const std::string& reason, nlohmann::json mo
   if (state == RunState::running) record_.started_unix_ns = now;
   if (history::is_final(state)) record_.ended_unix_ns = now;
   spdlog::info("run {} ({}): {}{}{}", id(), record_.name, history::to_string(state), reason.empty() ? "" : ": ", reason);
-  services_.ledger.set_state(id(), state, reason, record_.failed_rank);
   more["name"] = "run.state";
   more["state"] = history::to_string(state);
   more["reason"] = reason;
+  // In this order: who finds the state in the store finds the event too, and the event is published only when the state is in the store.
   services_.ledger.append_own(id(), std::move(more));
+  services_.ledger.set_state(id(), state, reason, record_.failed_rank);
 }
 
 void Run::ping() {

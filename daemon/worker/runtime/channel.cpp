@@ -110,16 +110,16 @@ struct Channel::Impl {
     steady_clock::time_point heartbeat_at = steady_clock::now();
     zmq::pollitem_t items[] = {{socket.handle(), 0, ZMQ_POLLIN, 0}, {nullptr, wake_fd, ZMQ_POLLIN, 0}};
     while (!stop_thread) {
+      if (steady_clock::now() >= heartbeat_at) {
+        heartbeat();
+        heartbeat_at = steady_clock::now() + kHeartbeatEvery;
+      }
       items[0].events = static_cast<short>(ZMQ_POLLIN | (send_some() ? ZMQ_POLLOUT : 0));
       zmq::poll(items, 2, kTick);
       eventfd_t ignored;
       if (items[1].revents & ZMQ_POLLIN) ::eventfd_read(wake_fd, &ignored);
       receive_all();
       watch_daemon();
-      if (steady_clock::now() >= heartbeat_at) {
-        heartbeat();
-        heartbeat_at = steady_clock::now() + kHeartbeatEvery;
-      }
     }
   }
 

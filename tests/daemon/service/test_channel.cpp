@@ -92,7 +92,18 @@ TEST_F(ChannelTest, SendsEachKindWithItsFields) {
   EXPECT_EQ(receive().body, (nlohmann::json{{"name", "checkpoint.saved"}, {"step", 7}, {"path", "/x"}}));
   EXPECT_EQ(receive().body, (nlohmann::json{{"phase", "forward"}, {"step", 7}, {"begin_ns", 10}, {"end_ns", 20}}));
   EXPECT_EQ(receive().body, (nlohmann::json{{"step", 7}, {"prompt", "a"}, {"reply", "b"}}));
-  EXPECT_GE(heartbeats_, 1u) << "the first heartbeat comes at once";
+}
+
+TEST_F(ChannelTest, FirstHeartbeatComesAtOnce) {
+  const Channel channel(options());
+  zmq::message_t frames[4];
+  const auto start = std::chrono::steady_clock::now();
+  for (zmq::message_t& frame : frames) ASSERT_TRUE(router_.recv(frame));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, milliseconds(900)) << "not only a second later";
+  wire::Event event;
+  wire::decode_header(frames[2].to_string_view(), event);
+  EXPECT_EQ(event.kind, wire::Kind::heartbeat);
+  EXPECT_GT(wire::decode_body(frames[3].to_string_view())["resident_bytes"].get<uint64_t>(), 100'000u);
 }
 
 TEST_F(ChannelTest, FinishWaitsForTheAcknowledgement) {

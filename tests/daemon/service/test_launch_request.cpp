@@ -40,7 +40,7 @@ TEST(LaunchRequest, TakesWhatTheClientSends) {
 // T28: dims that do not multiply to the number of ranks are refused, and never changed.
 TEST(LaunchRequest, T28DimsThatDoNotMultiplyAreRefused) {
   EXPECT_EQ(code_of({{"world_size", 8}, {"mesh", {{"dp_shard", 3}, {"tp", 2}, {"cp", 2}}}}), "RW-MESH-002");
-  EXPECT_EQ(code_of({{"world_size", 8}, {"mesh", {{"dp_shard", 1}, {"tp", 3}}}}), "RW-MESH-001");
+  EXPECT_EQ(code_of({{"world_size", 8}, {"mesh", {{"dp_shard", 1}, {"tp", 3}}}}), "RW-MESH-002");
   EXPECT_EQ(code_of({{"world_size", 8}, {"mesh", {{"dp_shard", 2}, {"tp", 2}, {"cp", 2}}}}), "");
 }
 
