@@ -18,8 +18,12 @@ using torch::autograd::variable_list;
 
 float* data(const at::Tensor& tensor) { return tensor.data_ptr<float>(); }
 
+// An autograd node takes no undefined tensor: an absent bias goes through it as an empty one.
+bool is_present(const at::Tensor& bias) { return bias.numel() > 0; }
+at::Tensor or_empty(const at::Tensor& bias, const at::Tensor& like) { return bias.defined() ? bias : at::empty({0}, like.options()); }
+
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
-  return bias.defined() ? at::linear(x, weight, bias) : at::linear(x, weight);
+  return is_present(bias) ? at::linear(x, weight, bias) : at::linear(x, weight);
 }
 
 struct Normed {
@@ -54,7 +58,7 @@ void rotate(const at::Tensor& x_TQ, const at::Tensor& cos_Th, const at::Tensor& 
   simd::rotate_halves(data(x_TQ), data(cos_Th), data(sin_Th), x_TQ.size(0), x_TQ.size(1) / head_dim, head_dim, inverse);
 }
 
-at::Tensor bias_gradient(const at::Tensor& gradient_TQ, const at::Tensor& bias) { return bias.defined() ? gradient_TQ.sum(0) : at::Tensor(); }
+at::Tensor bias_gradient(const at::Tensor& gradient_TQ, const at::Tensor& bias) { return is_present(bias) ? gradient_TQ.sum(0) : at::Tensor(); }
 
 // A gradient that an earlier node may share must not be changed in place.
 at::Tensor own_copy(const at::Tensor& gradient, int64_t rows) {
@@ -76,7 +80,6 @@ class NormFunction : public torch::autograd::Function<NormFunction> {
   }
 };
 
-// Optional tensors may be undefined; autograd's own list then carries them as such.
 class AttentionInputsFunction : public torch::autograd::Function<AttentionInputsFunction> {
  public:
   static variable_list forward(AutogradContext* context, const Variable& x_Td, const Variable& norm_d, const Variable& q_Qd, const Variable& k_Pd,
@@ -126,7 +129,7 @@ class MlpFunction : public torch::autograd::Function<MlpFunction> {
     const at::Tensor h_TF = at::empty_like(g_TF);
     simd::silu_multiply_forward(data(g_TF), data(u_TF), g_TF.numel(), data(h_TF));
     at::Tensor out_Td = at::addmm(x_Td, h_TF, down_dF.t());
-    if (down_bias.defined()) out_Td.add_(down_bias);
+    if (is_present(down_bias)) out_Td.add_(down_bias);
     context->save_for_backward({x_Td, norm_d, gate_Fd, up_Fd, down_dF, gate_bias, up_bias, down_bias, normed.rstd_T, g_TF, u_TF});
     return out_Td;
   }
@@ -165,14 +168,16 @@ at::Tensor rms_norm(const at::Tensor& x_Td, const at::Tensor& weight_d, double e
 
 AttentionInputs attention_inputs(const at::Tensor& x_Td, const AttentionInputWeights& w, const RopeTable& rope, int64_t head_dim, double eps) {
   if (!fused_blocks_apply(x_Td)) return attention_inputs_composed(x_Td, w, rope, head_dim, eps);
-  const auto out = AttentionInputsFunction::apply(x_Td.contiguous(), w.norm_d, w.q_Qd, w.k_Pd, w.v_Pd, w.q_bias, w.k_bias, w.v_bias, rope.cos_Th,
-                                                  rope.sin_Th, eps);
+  const auto bias = [&](const at::Tensor& tensor) { return or_empty(tensor, x_Td); };
+  const auto out = AttentionInputsFunction::apply(x_Td.contiguous(), w.norm_d, w.q_Qd, w.k_Pd, w.v_Pd, bias(w.q_bias), bias(w.k_bias), bias(w.v_bias),
+                                                  rope.cos_Th, rope.sin_Th, eps);
   return {out[0], out[1], out[2]};
 }
 
 at::Tensor mlp_residual(const at::Tensor& x_Td, const MlpWeights& w, double eps) {
   if (!fused_blocks_apply(x_Td)) return mlp_residual_composed(x_Td, w, eps);
-  return MlpFunction::apply(x_Td.contiguous(), w.norm_d, w.gate_Fd, w.up_Fd, w.down_dF, w.gate_bias, w.up_bias, w.down_bias, eps);
+  const auto bias = [&](const at::Tensor& tensor) { return or_empty(tensor, x_Td); };
+  return MlpFunction::apply(x_Td.contiguous(), w.norm_d, w.gate_Fd, w.up_Fd, w.down_dF, bias(w.gate_bias), bias(w.up_bias), bias(w.down_bias), eps);
 }
 
 }  // namespace ringwright::worker
