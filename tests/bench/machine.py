@@ -1,0 +1,106 @@
+"""How busy the machine is, and how a benchmark's process is run: pinned, with passive OpenMP threads, its CPU time and memory measured."""
+import json
+import os
+import subprocess
+import threading
+import time
+
+SCALING_MIN = 1.95
+SPIN_S = 0.4
+
+
+def cores():
+    return sorted(os.sched_getaffinity(0))
+
+
+def _spin(iterations):
+    x = 1
+    for _ in range(iterations):
+        x = (x * 1103515245 + 12345) & 0x7FFFFFFF
+    return x
+
+
+def _spin_in_child(core, iterations, gate):
+    """Starts a child on one core that waits for the gate to open; returns (pid, pipe that gets its seconds)."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reader)
+        os.sched_setaffinity(0, {core})
+        os.read(gate, 1)
+        start = time.perf_counter()
+        _spin(iterations)
+        os.write(writer, repr(time.perf_counter() - start).encode())
+        os._exit(0)
+    os.close(writer)
+    return pid, reader
+
+
+def _slowest_spin(on_cores, iterations):
+    gate_reader, gate_writer = os.pipe()
+    children = [_spin_in_child(core, iterations, gate_reader) for core in on_cores]
+    os.write(gate_writer, b"x" * len(on_cores))
+    seconds = []
+    for pid, reader in children:
+        seconds.append(float(os.read(reader, 64)))
+        os.close(reader)
+        os.waitpid(pid, 0)
+    os.close(gate_reader)
+    os.close(gate_writer)
+    return max(seconds)
+
+
+_iterations = None
+
+
+def two_thread_scaling():
+    """How much more two spinning processes on two cores get done than one: 2.0 on a quiet machine, less on a busy one."""
+    global _iterations
+    available = cores()
+    if len(available) < 2:
+        return 1.0
+    if _iterations is None:
+        start = time.perf_counter()
+        _spin(1_000_000)
+        _iterations = max(1, int(SPIN_S / (time.perf_counter() - start) * 1_000_000))
+    one = min(_slowest_spin([core], _iterations) for core in available[:2])
+    return 2 * one / _slowest_spin(available[:2], _iterations)
+
+
+class Failed(Exception):
+    pass
+
+
+def run(command, threads, timeout_s=900):
+    """Runs one side of a pair. Returns its last JSON line with process_wall_s, process_cpu_s and process_peak_rss_mib added."""
+    environment = dict(os.environ, OMP_NUM_THREADS=str(threads), MKL_NUM_THREADS=str(threads), OMP_WAIT_POLICY="passive",
+                       HF_HUB_OFFLINE="1", PYTHONDONTWRITEBYTECODE="1")
+    start = time.perf_counter()
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               preexec_fn=lambda: os.sched_setaffinity(0, cores()[:2]))
+    errors = []
+    drain = threading.Thread(target=lambda: errors.append(process.stderr.read()))
+    drain.start()
+    timer = threading.Timer(timeout_s, process.kill)
+    timer.start()
+    output = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    wall_s = time.perf_counter() - start
+    timer.cancel()
+    drain.join()
+    process.stdout.close()
+    process.stderr.close()
+    if process.returncode != 0:
+        last = (errors[0].strip() or output.strip()).splitlines()[-1:] or ["no output"]
+        raise Failed(f"{os.path.basename(command[0])} ended with {process.returncode}: {last[0][:200]}")
+    result = _last_json(output)
+    result.update(process_wall_s=wall_s, process_cpu_s=usage.ru_utime + usage.ru_stime, process_peak_rss_mib=usage.ru_maxrss / 1024)
+    return result
+
+
+def _last_json(output):
+    for line in reversed(output.splitlines()):
+        if line.startswith("{"):
+            return json.loads(line)
+    return {}

@@ -1,0 +1,75 @@
+"""The table of benchmarks: one entry a row. A new benchmark is a new entry."""
+from dataclasses import dataclass, field
+from typing import Callable, Optional
+
+
+@dataclass
+class Figure:
+    """One number of a row. `ours` and `peer` are keys of the JSON that the two commands print (peer: None for a figure of ours alone)."""
+    name: str
+    ours: str
+    peer: Optional[str] = None
+    unit: str = ""
+    scale: float = 1.0           # ours is multiplied by it for display
+    peer_scale: float = 1.0      # brings the peer's number to the same unit
+    at_most: Optional[float] = None
+    at_least: Optional[float] = None
+    timed: bool = True           # False: a busy machine does not change it (memory, counts)
+
+
+@dataclass
+class Row:
+    name: str
+    title: str
+    ours: Callable               # (paths) -> command
+    figures: list
+    peer: Optional[Callable] = None
+    prepare: Optional[Callable] = None  # (paths) -> command that makes what both sides need, or None when it is there
+    threads: int = 1
+    needs: list = field(default_factory=list)  # programs that must have been built
+
+
+def _model_folder(paths):
+    return str(paths.cache / "bench" / "llama-58m")
+
+
+def _make_model(paths):
+    if (paths.cache / "bench" / "llama-58m" / "model.safetensors").exists():
+        return None
+    return [paths.python, str(paths.peers / "make_model.py"), "--out", _model_folder(paths)]
+
+
+def _ring(paths, ranks):
+    return [str(paths.tests / "bench_ring_attention"), "--ranks", str(ranks), "--tokens", "8192", "--heads", "8", "--head-size", "64", "--repeats", "3"]
+
+
+_STEP = ["--batch", "1", "--seq", "1024", "--steps", "5"]
+
+ROWS = [
+    Row("ring", "Ring attention, 8,192 tokens, 8 heads of 64, causal, forward + backward: 2 ranks of 1 thread against 1 rank",
+        ours=lambda p: _ring(p, 2), peer=lambda p: _ring(p, 1), needs=["tests/bench_ring_attention"],
+        figures=[Figure("CPU time of the slowest rank", "cpu_s_slowest", "cpu_s_slowest", "s", at_most=0.54),
+                 Figure("wall time", "wall_s", "wall_s", "s", at_most=0.54),
+                 Figure("slowest rank over fastest", "slowest_over_fastest", at_most=1.03)]),
+    Row("ring-python", "Ring attention, the same job: ours against the ring in Python, both on 2 ranks of 1 thread",
+        ours=lambda p: _ring(p, 2), needs=["tests/bench_ring_attention"],
+        peer=lambda p: [p.python, str(p.peers / "ring_cpu_peer.py"), "--seq", "8192", "--repeats", "3"],
+        figures=[Figure("wall time", "wall_s", "ring_fwd_bwd_ms", "s", peer_scale=1e-3)]),
+    Row("train-step", "Training step, 58M Llama, 1 x 1,024 tokens, cp = 1, 2 threads: ours against PyTorch + transformers",
+        ours=lambda p: [str(p.tests / "bench_train_step"), "--model", _model_folder(p), *_STEP], threads=2, prepare=_make_model,
+        peer=lambda p: [p.python, str(p.peers / "train_step.py"), "--model", _model_folder(p), *_STEP], needs=["tests/bench_train_step"],
+        figures=[Figure("tokens per second", "tokens_per_s", "tokens_per_s", "tokens/s", at_least=1.0),
+                 Figure("CPU time of the process", "process_cpu_s", "process_cpu_s", "s"),
+                 Figure("peak memory", "peak_rss_mib", "peak_rss_mib", "MiB", at_most=0.7, timed=False)]),
+    Row("metrics", "Metric points from 4 talk-only workers through the daemon into SQLite",
+        ours=lambda p: [str(p.tests / "bench_metric_stream")], needs=["tests/bench_metric_stream", "ringwrightd", "ringwright-worker"],
+        figures=[Figure("points per second", "points_per_s", unit="points/s", at_least=100_000),
+                 Figure("points lost", "lost", at_most=0, timed=False)]),
+    Row("daemon", "ringwrightd from its start to READY=1",
+        ours=lambda p: [p.system_python, str(p.bench / "daemon_ready.py"), str(p.bin / "ringwrightd")], needs=["ringwrightd"],
+        figures=[Figure("ready after", "ready_ms", unit="ms", at_most=50),
+                 Figure("memory", "memory_mib", unit="MiB", at_most=30, timed=False)]),
+    Row("check", "ringwright check of the demo's recipe",
+        ours=lambda p: [str(p.bin / "ringwright"), "check", str(p.source / "assets" / "recipes" / "demo-sft-cp2.yaml")], needs=["ringwright"],
+        figures=[Figure("time", "process_wall_s", unit="ms", scale=1e3, at_most=20)]),
+]
