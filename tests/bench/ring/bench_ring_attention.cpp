@@ -39,12 +39,19 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Threads that are started later inherit it.
-void pin_to_core(int core) {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  CPU_SET(core, &cores);
-  sched_setaffinity(0, sizeof(cores), &cores);
+// To the n-th of the cores that this process may use. Threads that are started later inherit it.
+void pin_to_core(int n) {
+  cpu_set_t allowed, chosen;
+  CPU_ZERO(&chosen);
+  sched_getaffinity(0, sizeof(allowed), &allowed);
+  n %= CPU_COUNT(&allowed);
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &allowed) && n-- == 0) {
+      CPU_SET(core, &chosen);
+      break;
+    }
+  }
+  sched_setaffinity(0, sizeof(chosen), &chosen);
 }
 
 // One rank's medians.
@@ -122,7 +129,7 @@ int main(int argc, char** argv) {
   app.add_option("--head-size", options.head_size, "Size of a head");
   app.add_option("--layout", options.layout, "round_robin or contiguous");
   app.add_option("--repeats", options.repeats, "Timed calls; the median counts")->check(CLI::PositiveNumber);
-  app.add_option("--first-core", options.first_core, "Rank r runs on core first-core + r");
+  app.add_option("--first-core", options.first_core, "Rank r is pinned to core number first-core + r of those allowed");
   CLI11_PARSE(app, argc, argv);
   try {
     if (const auto rendezvous = test::rank_rendezvous()) {
