@@ -1,0 +1,158 @@
+// What the data-driven cases cannot say: places, warnings, limits, and merging through references.
+#include "shared/recipe/recipe.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "shared/base/error.h"
+#include "tests/shared/recipe/temporary_folder.h"
+
+namespace ringwright::recipe {
+namespace {
+
+using testing::HasSubstr;
+
+ErrorParts error_of(const std::filesystem::path& file, const std::vector<std::string>& overrides = {}) {
+  try {
+    load_recipe(file, overrides);
+  } catch (const Error& error) {
+    return error.parts();
+  }
+  ADD_FAILURE() << "accepted";
+  return {};
+}
+
+TEST(Recipe, EachValueKnowsItsPlace) {
+  const TemporaryFolder folder;
+  folder.write("base.yaml", "a:\n  b: 1\n  c: 2\nlist: [7, 8]\n");
+  const auto file = folder.write("child.yaml", "defaults: base.yaml\na:\n  c: 3\n");
+  const Recipe recipe = load_recipe(file, {"+d=4"});
+  EXPECT_EQ(recipe.origins.at("a.b").file, (folder.path() / "base.yaml").string());
+  EXPECT_EQ(recipe.origins.at("a.b").line, 2);
+  EXPECT_EQ(recipe.origins.at("a.c").file, file.string());
+  EXPECT_EQ(recipe.origins.at("a.c").line, 3);
+  EXPECT_EQ(recipe.origins.at("list.1").column, 11);
+  EXPECT_EQ(recipe.origins.at("d").file, "command line");
+}
+
+TEST(Recipe, UnknownKeysAreKeptAndReported) {
+  const TemporaryFolder folder;
+  const Recipe recipe = load_recipe(folder.write("r.yaml", "policy:\n  max_grad_nrm: 1\n"));
+  EXPECT_EQ(recipe.resolved["policy"]["max_grad_nrm"], 1);
+  ASSERT_EQ(recipe.warnings.size(), 1u);
+  EXPECT_EQ(recipe.warnings[0].code, "RW-RECIPE-101");
+  EXPECT_EQ(recipe.warnings[0].key, "policy.max_grad_nrm");
+  EXPECT_THAT(recipe.warnings[0].message, HasSubstr("max_grad_norm"));
+  EXPECT_EQ(recipe.warnings[0].origin.line, 2);
+}
+
+TEST(Recipe, ElementsOfListsHaveTheKeysOfTheirSection) {
+  const TemporaryFolder folder;
+  const Recipe recipe = load_recipe(folder.write("r.yaml", "teachers:\n  - {model_name: a, weight: 1.0, wight: 2}\n"));
+  ASSERT_EQ(recipe.warnings.size(), 1u);
+  EXPECT_EQ(recipe.warnings[0].key, "teachers.0.wight");
+}
+
+TEST(Recipe, LeftoversAreReported) {
+  const TemporaryFolder folder;
+  const Recipe recipe = load_recipe(folder.write("r.yaml", "run_name: ???\npolicy:\n  optimizer: {_override_: true}\n"));
+  ASSERT_EQ(recipe.warnings.size(), 2u);
+  EXPECT_EQ(recipe.warnings[0].code, "RW-RECIPE-103");
+  EXPECT_EQ(recipe.warnings[1].code, "RW-RECIPE-102");
+}
+
+TEST(Recipe, AMapIsMergedIntoWhatAReferenceNames) {
+  const TemporaryFolder folder;
+  folder.write("base.yaml", "common: {lr: 1, wd: 2}\nactor: ${common}\n");
+  const Recipe recipe = load_recipe(folder.write("child.yaml", "defaults: base.yaml\nactor: {lr: 5}\n"));
+  EXPECT_EQ(recipe.resolved["actor"].dump(), R"({"lr":5,"wd":2})");
+  EXPECT_EQ(recipe.resolved["common"]["lr"], 1);
+}
+
+TEST(Recipe, ErrorsNameFileLineAndColumn) {
+  const TemporaryFolder folder;
+  const auto file = folder.write("r.yaml", "a: 1\nb: ${nothing}\n");
+  const ErrorParts parts = error_of(file);
+  EXPECT_EQ(parts.code, "RW-RECIPE-009");
+  EXPECT_EQ(parts.where, file.string() + ":2:4");
+  EXPECT_FALSE(parts.action.empty());
+}
+
+TEST(Recipe, AMissingParentIsAnErrorAtTheLineThatNamesIt) {
+  const TemporaryFolder folder;
+  const auto file = folder.write("r.yaml", "x: 1\ndefaults: [nowhere.yaml]\n");
+  const ErrorParts parts = error_of(file);
+  EXPECT_EQ(parts.code, "RW-RECIPE-001");
+  EXPECT_EQ(parts.where, file.string() + ":2:12");
+}
+
+TEST(Recipe, AliasesThatMultiplyAreStopped) {
+  const TemporaryFolder folder;
+  std::string text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 9; ++i) {
+    const std::string below = "*a" + std::to_string(i - 1);
+    text += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [";
+    for (int j = 0; j < 10; ++j) text += below + (j < 9 ? ", " : "");
+    text += "]\n";
+  }
+  EXPECT_EQ(error_of(folder.write("r.yaml", text)).code, "RW-RECIPE-015");
+}
+
+TEST(Recipe, ReferencesThatMultiplyAreStopped) {
+  const TemporaryFolder folder;
+  std::string lists = "a0: [x, x, x, x, x, x, x, x, x, x]\n", texts = "a0: xxxxxxxxxx\n";
+  for (int i = 1; i < 9; ++i) {
+    const std::string name = "a" + std::to_string(i) + ": ", below = "${a" + std::to_string(i - 1) + "}";
+    std::string items, words;
+    for (int j = 0; j < 10; ++j) items += (j > 0 ? ", \"" : "\"") + below + "\"", words += below;
+    lists += name + "[" + items + "]\n";
+    texts += name + words + "\n";
+  }
+  EXPECT_EQ(error_of(folder.write("lists.yaml", lists)).code, "RW-RECIPE-015");
+  EXPECT_EQ(error_of(folder.write("texts.yaml", texts)).code, "RW-RECIPE-015");
+}
+
+TEST(Recipe, AnAliasInsideItsOwnValueIsRefused) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(error_of(folder.write("r.yaml", "a: &x [*x]\n")).code, "RW-RECIPE-004");
+}
+
+TEST(Recipe, TwoReferencesToEachOtherAreACircleInAMergeToo) {
+  const TemporaryFolder folder;
+  folder.write("base.yaml", "a: ${b}\nb: ${a}\n");
+  const Recipe recipe = load_recipe(folder.write("child.yaml", "defaults: base.yaml\na: {x: 1}\n"));
+  EXPECT_EQ(recipe.resolved["b"]["x"], 1);
+}
+
+TEST(ResolveName, LooksBesideTheRecipeThenAtItsPathsAndNamesAllPlaces) {
+  const TemporaryFolder folder;
+  folder.write("models/tiny/config.json", "{}");
+  folder.write("elsewhere/config.json", "{}");
+  const auto file = folder.write("r.yaml", "ringwright: {paths: {org/big: elsewhere}}\n");
+  const Recipe recipe = load_recipe(file);
+  EXPECT_EQ(resolve_name(recipe, "models/tiny"), std::filesystem::weakly_canonical(folder.path() / "models/tiny"));
+  EXPECT_EQ(resolve_name(recipe, "org/big"), std::filesystem::weakly_canonical(folder.path() / "elsewhere"));
+  try {
+    resolve_name(recipe, "org/none");
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.parts().code, "RW-RECIPE-030");
+    EXPECT_EQ(error.exit_code(), ExitCode::refused);
+    EXPECT_THAT(error.parts().where, HasSubstr((folder.path() / "org/none").string()));
+    EXPECT_THAT(error.parts().where, HasSubstr("models--org--none"));
+  }
+}
+
+TEST(ResolveName, BareNamesAreLookedUpInTheCache) {
+  const TemporaryFolder folder;
+  folder.write("cache/models/demo-model/config.json", "{}");
+  folder.write("cache/data/verses.txt", "x\n");
+  ::setenv("RINGWRIGHT_CACHE", (folder.path() / "cache").c_str(), 1);
+  const Recipe recipe = load_recipe(folder.write("r.yaml", "a: 1\n"));
+  EXPECT_EQ(resolve_name(recipe, "demo-model"), std::filesystem::weakly_canonical(folder.path() / "cache/models/demo-model"));
+  EXPECT_EQ(resolve_name(recipe, "verses"), std::filesystem::weakly_canonical(folder.path() / "cache/data/verses.txt"));
+  ::unsetenv("RINGWRIGHT_CACHE");
+}
+
+}  // namespace
+}  // namespace ringwright::recipe

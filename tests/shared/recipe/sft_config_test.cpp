@@ -1,0 +1,90 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "shared/base/error.h"
+#include "shared/recipe/recipe.h"
+#include "tests/shared/recipe/temporary_folder.h"
+
+namespace ringwright::recipe {
+namespace {
+
+const std::filesystem::path kDemo = std::filesystem::path(RINGWRIGHT_SOURCE_DIR) / "assets/recipes/demo-sft-cp2.yaml";
+
+std::string code_of(const std::vector<std::string>& overrides) {
+  try {
+    sft_config(load_recipe(kDemo, overrides));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), ExitCode::usage);
+    EXPECT_THAT(error.parts().where, testing::HasSubstr("("));
+    return error.parts().code;
+  }
+  return "";
+}
+
+TEST(SftConfig, ReadsTheDemo) {
+  const SftConfig config = sft_config(load_recipe(kDemo));
+  EXPECT_EQ(config.name, "demo-sft-cp2");
+  EXPECT_EQ(config.max_num_steps, 50);
+  EXPECT_EQ(config.cp, 2);
+  EXPECT_EQ(config.world_size, 2);
+  EXPECT_EQ(config.max_total_sequence_length, 512);
+  EXPECT_EQ(config.make_sequence_length_divisible_by, 4);
+  EXPECT_EQ(config.tokenizer_name, "demo");
+  EXPECT_EQ(config.precision, "float32");
+  EXPECT_DOUBLE_EQ(config.max_grad_norm, 1.0);
+  EXPECT_DOUBLE_EQ(config.optimizer.lr, 1e-3);
+  EXPECT_DOUBLE_EQ(config.optimizer.beta2, 0.98);
+  EXPECT_EQ(config.train.path, "kjv");
+  EXPECT_EQ(config.train.format, "text");
+  EXPECT_EQ(config.validation.path, "");
+  EXPECT_TRUE(config.checkpointing_enabled);
+  EXPECT_EQ(config.save_period, 50);
+}
+
+TEST(SftConfig, ReadsTheScheduleAsPiecesAndMilestones) {
+  const SftConfig config = sft_config(load_recipe(kDemo));
+  ASSERT_EQ(config.scheduler.size(), 2u);
+  EXPECT_EQ(config.scheduler[0].name, "LinearLR");
+  EXPECT_DOUBLE_EQ(config.scheduler[0].start_factor, 0.2);
+  EXPECT_EQ(config.scheduler[0].total_iters, 5);
+  EXPECT_EQ(config.scheduler[1].name, "CosineAnnealingLR");
+  EXPECT_EQ(config.scheduler[1].t_max, 45);
+  EXPECT_DOUBLE_EQ(config.scheduler[1].eta_min, 1e-4);
+  EXPECT_EQ(config.scheduler_milestones, std::vector<int64_t>{5});
+}
+
+TEST(SftConfig, TheResolvedRecipeAloneGivesTheSame) {
+  const Recipe recipe = load_recipe(kDemo);
+  const SftConfig config = sft_config(nlohmann::json(recipe.resolved));
+  EXPECT_EQ(config.cp, 2);
+  EXPECT_EQ(config.scheduler.size(), 2u);
+}
+
+TEST(SftConfig, NullClippingMeansNone) { EXPECT_EQ(sft_config(load_recipe(kDemo, {"policy.max_grad_norm=null"})).max_grad_norm, 0); }
+
+TEST(SftConfig, AQuotientThatIsWholeCountsAsAWholeNumber) {
+  EXPECT_EQ(sft_config(load_recipe(kDemo, {"policy.train_micro_batch_size=${div:4,2}"})).train_micro_batch_size, 2);
+}
+
+TEST(SftConfig, WrongKindsRangesAndGapsAreRefusedWithTheirPlace) {
+  EXPECT_EQ(code_of({"sft.max_num_steps=many"}), "RW-RECIPE-021");
+  EXPECT_EQ(code_of({"sft.max_num_steps=1.5"}), "RW-RECIPE-021");
+  EXPECT_EQ(code_of({"policy.train_micro_batch_size=0"}), "RW-RECIPE-022");
+  EXPECT_EQ(code_of({"policy.dtensor_cfg.context_parallel_size=99999999"}), "RW-RECIPE-022");
+  EXPECT_EQ(code_of({"policy.optimizer.kwargs.betas=[0.9]"}), "RW-RECIPE-021");
+  EXPECT_EQ(code_of({"policy.optimizer.kwargs.lr=nan"}), "RW-RECIPE-022");
+  EXPECT_EQ(code_of({"~data.max_input_seq_length", "~policy.max_total_sequence_length"}), "RW-RECIPE-020");
+  EXPECT_EQ(code_of({"policy.scheduler=[{name: torch.optim.lr_scheduler.OneCycleLR}]"}), "RW-RECIPE-022");
+  EXPECT_EQ(code_of({"policy.scheduler=[{milestones: [5]}]"}), "RW-RECIPE-022");
+  EXPECT_EQ(code_of({"~data.train"}), "RW-RECIPE-020");
+  EXPECT_EQ(code_of({"data.train.dataset_name=words.parquet"}), "RW-RECIPE-022");
+  EXPECT_EQ(code_of({"+ringwright.cp.flavour=spiral"}), "RW-RECIPE-022");
+}
+
+TEST(SftConfig, TheFormatFollowsTheExtensionAlsoOfAGivenPath) {
+  EXPECT_EQ(sft_config(load_recipe(kDemo, {"data.train.dataset_name=a/b.jsonl"})).train.format, "prompt_answer");
+  EXPECT_EQ(sft_config(load_recipe(kDemo, {"+ringwright.paths.kjv=/x/y.jsonl"})).train.format, "prompt_answer");
+}
+
+}  // namespace
+}  // namespace ringwright::recipe
