@@ -43,6 +43,11 @@ def _ring(paths, ranks):
     return [str(paths.tests / "bench_ring_attention"), "--ranks", str(ranks), "--tokens", "8192", "--heads", "8", "--head-size", "64", "--repeats", "3"]
 
 
+def _metric_stream(paths):
+    return [str(paths.tests / "bench_metric_stream"), "--worker", str(paths.bin / "ringwright-worker")]
+
+
+_METRIC_PROGRAMS = ["tests/bench_metric_stream", "ringwrightd", "ringwright-worker"]
 _STEP = ["--batch", "1", "--seq", "1024", "--steps", "5"]
 
 ROWS = [
@@ -62,8 +67,13 @@ ROWS = [
                  Figure("CPU time of the process", "process_cpu_s", "process_cpu_s", "s"),
                  Figure("peak memory", "peak_rss_mib", "peak_rss_mib", "MiB", at_most=0.7, timed=False)]),
     Row("metrics", "Metric points from 4 talk-only workers through the daemon into SQLite",
-        ours=lambda p: [str(p.tests / "bench_metric_stream")], needs=["tests/bench_metric_stream", "ringwrightd", "ringwright-worker"],
+        ours=_metric_stream, needs=_METRIC_PROGRAMS,
         figures=[Figure("points per second", "points_per_s", unit="points/s", at_least=100_000),
+                 Figure("points lost", "lost", at_most=0, timed=False),
+                 Figure("daemon's peak memory", "daemon_peak_rss_mib", unit="MiB", timed=False)]),
+    Row("metrics-stalled", "The same with a console that takes nothing: against no console",
+        ours=lambda p: [*_metric_stream(p), "--stalled-subscriber"], peer=_metric_stream, needs=_METRIC_PROGRAMS,
+        figures=[Figure("points per second", "points_per_s", "points_per_s", "points/s", at_least=0.95),
                  Figure("points lost", "lost", at_most=0, timed=False)]),
     Row("daemon", "ringwrightd from its start to READY=1",
         ours=lambda p: [p.system_python, str(p.bench / "daemon_ready.py"), str(p.bin / "ringwrightd")], needs=["ringwrightd"],
