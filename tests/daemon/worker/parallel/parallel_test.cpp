@@ -6,6 +6,7 @@
 #include "daemon/worker/parallel/collectives.h"
 #include "daemon/worker/parallel/network_interface.h"
 #include "daemon/worker/parallel/process_groups.h"
+#include "daemon/worker/torch_environment.h"
 #include "shared/base/error.h"
 #include "tests/daemon/worker/support/rank_test.h"
 
@@ -71,7 +72,10 @@ TEST(ProcessGroups, ARankWhoseRendezvousIsNotThereSaysWhere) {
   rendezvous.rank = 1;
   rendezvous.world_size = 2;
   rendezvous.port = 1;  // nobody listens there
+  configure_torch(1, 1);
+  testing::internal::CaptureStderr();
   const ErrorParts error = error_of([&] { ProcessGroups(mesh_of(2), rendezvous, options); });
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");  // no stack of addresses in the log
   EXPECT_EQ(error.code, "RW-GROUP-002");
   EXPECT_THAT(error.where, testing::HasSubstr("127.0.0.1:1"));
   EXPECT_THAT(error.what, testing::Not(testing::HasSubstr("\n")));
