@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# verify_checkpoints.sh [BIN]: does transformers load what Ringwright saves? BIN: the folder of the built programs.
+# Needs the peers' environment (./bootstrap bench makes it); RINGWRIGHT_PEER_PYTHON names another one.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+bin=${1:-build/release/bin}
+cache=${RINGWRIGHT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ringwright}
+python=${RINGWRIGHT_PEER_PYTHON:-$cache/peers-torch-2.11.0/bin/python}
+[ -x "$python" ] || { echo "no peers' environment at $python: call ./bootstrap bench, or set RINGWRIGHT_PEER_PYTHON" >&2; exit 1; }
+goldens=${RINGWRIGHT_GOLDENS:-tests/goldens}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+for model in llama-base-untied llama-llama3rope-tied-sharded llama-linear-biased; do
+  for expected in initial trained; do
+    printf '\n%s, %s\n' "$model" "$expected"
+    "$bin/tests/golden_models" "--save-$expected" "$model" "$scratch/$model-$expected"
+    "$python" tests/tools/verify_checkpoint.py "$scratch/$model-$expected" "$goldens/models/$model" --expect "$expected"
+  done
+done
