@@ -155,6 +155,18 @@ void check_merge() {
   expect_close("merged lse", merged.lse_BHL, want.lse, 2e-6);
 }
 
+// A NaN in one block's keys must not be weighed away.
+void check_merge_keeps_nan() {
+  const auto make = [] { return at::randn({1, 2, 6, 8}, at::kFloat).to(g_device); };
+  const at::Tensor q = make(), k = make(), v = make(), poisoned = make();
+  poisoned[0][1][3].fill_(std::numeric_limits<float>::quiet_NaN());
+  const AttentionBlock merged = attention_block_forward(q, k, v, {}, 1);
+  merge_attention_block(merged, attention_block_forward(q, poisoned, v, {}, 1));
+  require(merged.out_BHLD[0][1].isnan().all().item<bool>(), "the merged output hides a NaN");
+  require(merged.lse_BHL[0][1].isnan().all().item<bool>(), "the merged log-sum-exp hides a NaN");
+  require(merged.out_BHLD[0][0].isfinite().all().item<bool>(), "the NaN reached another head");
+}
+
 struct Check {
   const char* name;
   std::function<void()> run;
@@ -170,6 +182,7 @@ const std::vector<Check>& checks() {
       {"rows that see no key", check_masked_rows},
       {"empty blocks", check_empty_blocks},
       {"merge by log-sum-exp", check_merge},
+      {"a NaN survives a merge", check_merge_keeps_nan},
   };
   return table;
 }
