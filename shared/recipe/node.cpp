@@ -44,6 +44,13 @@ std::string python_quoted(const Node& node) {
 
 std::string_view to_string(Kind kind) { return kKindNames[static_cast<size_t>(kind)]; }
 
+Node::Node() = default;
+Node::Node(const Node& other) = default;
+Node::Node(Node&& other) noexcept = default;
+Node& Node::operator=(const Node& other) = default;
+Node& Node::operator=(Node&& other) noexcept = default;
+Node::~Node() = default;
+
 Node* Node::find(std::string_view key) {
   for (auto& [name, value] : entries)
     if (name.is_text(key)) return &value;

@@ -17,6 +17,14 @@ std::string_view to_string(Kind kind);  // as an operator would say it: "a whole
 
 // YAML 1.1 integers have no size limit: one beyond 64 bits keeps its decimal digits in `text`.
 struct Node {
+  // Defined where the type is complete: clang needs that of a map's pairs.
+  Node();
+  Node(const Node& other);
+  Node(Node&& other) noexcept;
+  Node& operator=(const Node& other);
+  Node& operator=(Node&& other) noexcept;
+  ~Node();
+
   Kind kind = Kind::null;
   bool boolean = false;
   int64_t integer = 0;
