@@ -63,12 +63,11 @@ void AddedTokens::cut_section(const ByFirstByte& tokens, std::string_view whole,
     const size_t start = at, stop = at + token->content.size();
     at = stop;
     if (token->single_word && !stands_alone(text, start, stop)) continue;
-    const size_t from = std::max(token->lstrip ? space_before(text, start) : start, done);
+    const size_t from = token->lstrip ? std::max(space_before(text, start), done) : start;
     const size_t to = token->rstrip ? space_after(text, stop) : stop;
     if (done < from) sections.push_back({begin + done, begin + from, nullptr});
     sections.push_back({begin + from, begin + to, token});
     done = to;
-    at = std::max(at, to);
   }
   if (done < text.size()) sections.push_back({begin + done, begin + text.size(), nullptr});
 }

@@ -15,6 +15,12 @@ struct TokenSpaces {
   int32_t leading = 0, trailing = 0;
 };
 
+// One text's tokens on their way. An added token may have taken white space along, so its spaces are those of the text: (index of the token, spaces).
+struct Tokenized {
+  PairEncoding encoding;
+  std::vector<std::pair<size_t, TokenSpaces>> added;
+};
+
 struct TemplateItem {
   int sequence = -1;             // 0 or 1: the tokens of that text; -1: the special tokens
   std::vector<int32_t> special;  // ids
@@ -23,7 +29,7 @@ struct TemplateItem {
 
 struct PostStep {
   bool trims = false;             // trim offsets; else a template
-  bool trim_keeps_prefix = true;  // a leading space at the start of the text is the one that was put there
+  bool trim_keeps_prefix = true;  // one leading space at the start of the text is the one that was put there
   std::vector<TemplateItem> single, pair;
 };
 
@@ -31,8 +37,8 @@ class PostProcessor {
  public:
   explicit PostProcessor(std::vector<PostStep> steps) : steps_(std::move(steps)) {}
 
-  // `texts`: the encodings of one text or two. Without a template the texts follow each other, with type ids 0 and 1.
-  PairEncoding run(std::vector<PairEncoding> texts, const std::vector<TokenSpaces>& spaces, bool with_template) const;
+  // `texts`: one or two; `spaces`: of each id. Without a template the texts follow each other, with type ids 0 and 1.
+  PairEncoding run(std::vector<Tokenized> texts, const std::vector<TokenSpaces>& spaces, bool with_template) const;
 
  private:
   std::vector<PostStep> steps_;

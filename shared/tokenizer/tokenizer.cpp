@@ -90,7 +90,7 @@ struct Tokenizer::Impl {
   }
 
   void encode_piece(const Piece& piece, bool ascii, Scratch& scratch, PairEncoding& result) const;
-  PairEncoding encode_text(std::string_view text, Scratch& scratch) const;
+  Tokenized encode_text(std::string_view text, Scratch& scratch) const;
 
   std::unordered_map<std::string, int32_t> vocabulary;
   Bpe bpe;
@@ -122,7 +122,7 @@ void Tokenizer::Impl::encode_piece(const Piece& piece, bool ascii, Scratch& scra
   }
 }
 
-PairEncoding Tokenizer::Impl::encode_text(std::string_view given, Scratch& scratch) const {
+Tokenized Tokenizer::Impl::encode_text(std::string_view given, Scratch& scratch) const {
   std::string_view text = given;
   const bool ascii = utf8::is_ascii(text);
   if (!ascii) {
@@ -132,12 +132,14 @@ PairEncoding Tokenizer::Impl::encode_text(std::string_view given, Scratch& scrat
     }
     utf8::character_of_byte(text, scratch.character_of_byte);
   }
-  PairEncoding result;
+  Tokenized tokenized;
+  PairEncoding& result = tokenized.encoding;
   added.cut(text, scratch.sections);
   for (const Section& section : scratch.sections) {
     if (section.token != nullptr) {
       const auto begin = static_cast<int64_t>(ascii ? section.begin : scratch.character_of_byte[section.begin]);
       const auto last = static_cast<int64_t>(ascii ? section.end - 1 : scratch.character_of_byte[section.end - 1]);
+      tokenized.added.emplace_back(result.ids.size(), spaces_of(text.substr(section.begin, section.end - section.begin)));
       result.ids.push_back(section.token->id);
       result.offsets.emplace_back(begin, last + 1);
     } else {
@@ -145,7 +147,7 @@ PairEncoding Tokenizer::Impl::encode_text(std::string_view given, Scratch& scrat
                    [&](const Piece& piece) { encode_piece(piece, ascii, scratch, result); });
     }
   }
-  return result;
+  return tokenized;
 }
 
 Tokenizer::Tokenizer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -175,7 +177,7 @@ Tokenizer Tokenizer::from_text(std::string_view json, const std::string& file_na
 
 Encoding Tokenizer::encode(std::string_view text, bool with_template) const {
   std::unique_ptr<Scratch> scratch = impl_->take_scratch();
-  std::vector<PairEncoding> texts;
+  std::vector<Tokenized> texts;
   texts.push_back(impl_->encode_text(text, *scratch));
   impl_->give_back(std::move(scratch));
   PairEncoding result = impl_->post.run(std::move(texts), impl_->spaces, with_template);
@@ -184,7 +186,7 @@ Encoding Tokenizer::encode(std::string_view text, bool with_template) const {
 
 PairEncoding Tokenizer::encode_pair(std::string_view first, std::string_view second, bool with_template) const {
   std::unique_ptr<Scratch> scratch = impl_->take_scratch();
-  std::vector<PairEncoding> texts;
+  std::vector<Tokenized> texts;
   texts.push_back(impl_->encode_text(first, *scratch));
   texts.push_back(impl_->encode_text(second, *scratch));
   impl_->give_back(std::move(scratch));

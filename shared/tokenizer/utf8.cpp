@@ -6,6 +6,8 @@
 #include <array>
 #include <cstring>
 
+#include "shared/tokenizer/unicode_additions.h"
+
 namespace ringwright::tokenizer::utf8 {
 namespace {
 
@@ -22,6 +24,17 @@ Lead lead(uint8_t byte) {
   if (byte < 0xF0) return {3, static_cast<uint8_t>(byte == 0xE0 ? 0xA0 : 0x80), static_cast<uint8_t>(byte == 0xED ? 0x9F : 0xBF)};
   if (byte < 0xF5) return {4, static_cast<uint8_t>(byte == 0xF0 ? 0x90 : 0x80), static_cast<uint8_t>(byte == 0xF4 ? 0x8F : 0xBF)};
   return {0, 0, 0};
+}
+
+// Letters, marks and digits that are younger than utf8proc's tables.
+bool is_newer_word_character(char32_t character) {
+  for (const ClassAdditions& row : class_additions()) {
+    if (row.name != "L" && row.name != "M" && row.name != "N") continue;
+    for (const CharacterRange& range : row.ranges) {
+      if (character >= range.first && character <= range.last) return true;
+    }
+  }
+  return false;
 }
 
 bool is_continuation(char byte) { return (static_cast<uint8_t>(byte) & 0xC0) == 0x80; }
@@ -112,6 +125,7 @@ bool is_space(char32_t c) {
 
 bool is_word(char32_t character) {
   if (character == 0x200C || character == 0x200D) return true;  // joiners
+  if (is_newer_word_character(character)) return true;
   switch (utf8proc_category(static_cast<utf8proc_int32_t>(character))) {
     case UTF8PROC_CATEGORY_LU:
     case UTF8PROC_CATEGORY_LL:

@@ -63,6 +63,7 @@ TEST(Tokenizer, TrimmedOffsetsLeaveOutSpaces) {
   EXPECT_EQ(load(json).encode(" a a").offsets, (Offsets{{1, 2}, {3, 4}}));
   json["post_processor"]["add_prefix_space"] = true;  // the first space is the one that was put there
   EXPECT_EQ(load(json).encode(" a a").offsets, (Offsets{{0, 2}, {3, 4}}));
+  EXPECT_EQ(load(json).encode("  a").offsets, (Offsets{{0, 0}, {2, 3}}));
   json["post_processor"]["trim_offsets"] = false;
   EXPECT_EQ(load(json).encode(" a a").offsets, (Offsets{{0, 2}, {2, 4}}));
 }
@@ -102,6 +103,17 @@ TEST(Tokenizer, AddedTokensAreFoundFirst) {
   EXPECT_EQ(tokenizer.token_to_id("zebra"), 260);
   EXPECT_EQ(tokenizer.id_to_token(256), "<a>");
   EXPECT_FALSE(tokenizer.token_to_id("no such token").has_value());
+}
+
+// Equal to the tokenizers library: two tokens may claim the same white space, and trimming looks at the text that a token took.
+TEST(Tokenizer, AddedTokensMayShareWhiteSpace) {
+  nlohmann::json json = small_tokenizer();
+  json["added_tokens"] = {added_token(256, "[R]", {{"rstrip", true}}), added_token(257, " x"), added_token(258, "[L]", {{"lstrip", true}})};
+  EXPECT_THAT(load(json).encode("[R]  x").ids, ElementsAre(256, 257));
+  EXPECT_THAT(load(json).encode("[R]  x").offsets, ElementsAre(Pair(0, 5), Pair(4, 6)));
+  json["post_processor"] = {{"type", "ByteLevel"}, {"trim_offsets", true}, {"add_prefix_space", true}};
+  EXPECT_THAT(load(json).encode("[R]  x").offsets, ElementsAre(Pair(0, 3), Pair(5, 6)));
+  EXPECT_THAT(load(json).encode("  [L]").offsets, ElementsAre(Pair(2, 5)));
 }
 
 TEST(Tokenizer, StreamsHoldBackUnfinishedCharacters) {
