@@ -1,0 +1,149 @@
+#include "console/cli/run_follow.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <limits>
+#include <mutex>
+
+#include "shared/base/error.h"
+#include "shared/history/store.h"
+
+namespace ringwright::cli {
+namespace {
+
+constexpr auto kLookPeriod = std::chrono::milliseconds(100);
+constexpr size_t kWaitingEventsMax = 10'000;  // then the stream waits for the terminal; what it misses it fetches again
+constexpr size_t kReplayedEventsMax = 200'000;
+
+// Set by the handlers, looked at by the loop.
+volatile sig_atomic_t signals_seen = 0;
+volatile sig_atomic_t last_signal = 0;
+
+void note_signal(int number) {
+  signals_seen = signals_seen + 1;
+  last_signal = number;
+}
+
+// SIGINT and SIGTERM count here for as long as this lives.
+class SignalsAreCounted {
+ public:
+  SignalsAreCounted() {
+    signals_seen = last_signal = 0;
+    struct sigaction action {};
+    action.sa_handler = note_signal;
+    ::sigaction(SIGINT, &action, &interrupt_);
+    ::sigaction(SIGTERM, &action, &terminate_);
+  }
+  ~SignalsAreCounted() {
+    ::sigaction(SIGINT, &interrupt_, nullptr);
+    ::sigaction(SIGTERM, &terminate_, nullptr);
+  }
+  SignalsAreCounted(const SignalsAreCounted&) = delete;
+  SignalsAreCounted& operator=(const SignalsAreCounted&) = delete;
+
+ private:
+  struct sigaction interrupt_ {};
+  struct sigaction terminate_ {};
+};
+
+// Between the stream's thread and the loop.
+class Inbox {
+ public:
+  void put(const wire::Event& event) {
+    std::unique_lock guard(mutex_);
+    room_.wait(guard, [&] { return events_.size() < kWaitingEventsMax || closed_; });
+    events_.push_back(event);
+    filled_.notify_one();
+  }
+  std::deque<wire::Event> take() {
+    std::unique_lock guard(mutex_);
+    filled_.wait_for(guard, kLookPeriod, [&] { return !events_.empty(); });
+    room_.notify_all();
+    return std::exchange(events_, {});
+  }
+  void close() {
+    const std::lock_guard guard(mutex_);
+    closed_ = true;
+    room_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable filled_, room_;
+  std::deque<wire::Event> events_;
+  bool closed_ = false;
+};
+
+class Follower {
+ public:
+  Follower(const FollowedRun& run, const wire::Endpoints& endpoints, RunDisplay& display)
+      : run_(run), endpoints_(endpoints), display_(display), progress_(run.step_limit) {}
+
+  int run() {
+    const SignalsAreCounted signals;
+    {
+      wire::EventStream stream(
+          endpoints_, run_.after_sequence, [this](const wire::Event& event) { inbox_.put(event); }, run_.run);
+      while (!progress_.ended()) {
+        for (const wire::Event& event : inbox_.take()) add(event);
+        display_.show_progress(progress_);
+        answer_signals();
+        if (stream.status().connection == wire::EventStream::Connection::lost) read_the_rest();
+      }
+      inbox_.close();
+    }
+    display_.show_summary(progress_, run_.run, run_.name);
+    if (progress_.state() == history::RunState::finished) return 0;
+    if (progress_.state() == history::RunState::stopped && asked_ > 0) return 128 + asked_signal_;
+    return static_cast<int>(ExitCode::run_failed);
+  }
+
+ private:
+  void add(const wire::Event& event) {
+    progress_.add(event);
+    display_.show_event(event);
+  }
+
+  void answer_signals() {
+    const int seen = signals_seen;
+    if (seen <= asked_ || asked_ >= 2) return;
+    asked_ = std::min(seen, 2);
+    asked_signal_ = last_signal;
+    const bool force = asked_ == 2;
+    display_.show_note(force ? "Killing the run." : "Stopping after this step; once more kills the run.");
+    try {
+      wire::ControlClient(endpoints_).request("run.stop", {{"run", run_.run}, {"force", force}});
+    } catch (const Error& error) {
+      display_.show_note(describe(error.parts()));  // the run may just have ended; the loop finds out
+    }
+  }
+
+  // A daemon that ends with its last run may be gone before its last words have arrived; the history has them.
+  void read_the_rest() {
+    const history::Reader reader(run_.store);
+    for (const wire::Event& event :
+         reader.events(std::max(progress_.node_sequence(), run_.after_sequence) + 1, std::numeric_limits<int64_t>::max(), kReplayedEventsMax))
+      if (event.run == run_.run) add(event);
+    if (!progress_.ended())
+      throw Error({"RW-CLI-023", "the daemon is gone, and run " + run_.run + " had not ended", endpoints_.control, "a daemon that outlives its runs",
+                   "its workers end by themselves; start a daemon to have the run marked, and see: ringwright runs show " + run_.run,
+                   ExitCode::unreachable});
+  }
+
+  const FollowedRun& run_;
+  const wire::Endpoints& endpoints_;
+  RunDisplay& display_;
+  RunProgress progress_;
+  Inbox inbox_;
+  int asked_ = 0, asked_signal_ = 0;
+};
+
+}  // namespace
+
+int follow(const FollowedRun& run, const wire::Endpoints& endpoints, RunDisplay& display) { return Follower(run, endpoints, display).run(); }
+
+}  // namespace ringwright::cli

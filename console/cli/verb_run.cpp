@@ -1,0 +1,99 @@
+// ringwright run RECIPE [OVERRIDE..]: check it, start it, watch it.
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "console/cli/daemon_access.h"
+#include "console/cli/recipe_arguments.h"
+#include "console/cli/run_follow.h"
+#include "console/cli/run_launch.h"
+#include "console/cli/run_text.h"
+#include "console/cli/verb.h"
+#include "shared/support_matrix/support_matrix.h"
+
+namespace ringwright::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> words;
+  LaunchOptions launch;
+  DaemonOptions daemon;
+  bool detach = false;
+};
+
+recipe::Recipe load(const std::vector<std::string>& words) {
+  const RecipeArguments arguments = split_recipe_arguments(words);
+  if (arguments.files.size() > 1)
+    throw Error({"RW-CLI-024", "a run has one recipe, here are " + std::to_string(arguments.files.size()),
+                 fmt::format("{}", fmt::join(arguments.files, ", ")), "one recipe; overrides are written a.b=c",
+                 "start them one after the other with --detach"});
+  return recipe::load_recipe(arguments.files.front(), arguments.overrides);
+}
+
+void print_warnings(const recipe::Recipe& recipe) {
+  for (const recipe::Warning& warning : recipe.warnings)
+    fmt::print(stderr, "warning {}: {}: {}\n  at: {}:{}:{}\n", warning.code, warning.key, warning.message, warning.origin.file, warning.origin.line,
+               warning.origin.column);
+}
+
+// Each row that stands in the way, then the refusal itself as the error.
+void admit(const recipe::Recipe& recipe, bool json) {
+  const std::vector<support_matrix::Finding> findings = support_matrix::check(recipe);
+  if (!support_matrix::refused(findings)) return;
+  ErrorParts parts = support_matrix::refusal(findings).parts();
+  size_t stopping = 0;
+  for (const support_matrix::Finding& finding : findings) {
+    if (!support_matrix::stops(finding.verdict(support_matrix::Target::ringwright))) continue;
+    if (++stopping > 1 && !json)
+      fmt::print(stderr, "refused {} {}: {}\n  at: {}\n  to fix: {}\n", finding.code, finding.scope, finding.reason, finding.key, finding.fix);
+  }
+  throw Error(parts);
+}
+
+// The daemon that is there, or one that ends with its last run.
+nlohmann::json join_or_start_daemon(const DaemonOptions& options) {
+  const std::optional<nlohmann::json> running = hello(own_endpoints());
+  if (!running) return start_daemon(options);
+  const std::string store = running->value("store", "");
+  if (!options.store.empty() && std::filesystem::weakly_canonical(options.store) != std::filesystem::weakly_canonical(store))
+    throw Error({"RW-CLI-021", "the daemon that is running writes another history", store, options.store,
+                 "leave --store out, or stop the daemon first with: ringwright daemon stop", ExitCode::refused});
+  return *running;
+}
+
+int run(Options options, const Invocation& invocation) {
+  const recipe::Recipe recipe = load(options.words);
+  print_warnings(recipe);
+  admit(recipe, invocation.json);
+  const Launch launch = make_launch(recipe, options.launch);
+  options.daemon.exit_when_idle = true;
+  const nlohmann::json daemon = join_or_start_daemon(options.daemon);
+  const wire::Endpoints endpoints = own_endpoints();
+  const std::string id = wire::ControlClient(endpoints).request("run.launch", launch.request).at("run").get<std::string>();
+  if (options.detach) {
+    std::fputs((invocation.json ? dump_line({{"run", id}, {"name", launch.name}}) : id + "\n").c_str(), stdout);
+    return 0;
+  }
+  RunDisplay display(RunDisplay::mode_for(invocation.json));
+  if (!invocation.json)
+    fmt::print("{} {} on {} ranks ({})\n", id, launch.name, launch.request.at("world_size").get<int>(), format_mesh(launch.request.at("mesh")));
+  std::fflush(stdout);
+  return follow({id, launch.name, daemon.at("store").get<std::string>(), launch.step_limit, daemon.value("node_sequence", uint64_t{0})}, endpoints,
+                display);
+}
+
+void build(CLI::App& command, Invocation& invocation) {
+  auto options = std::make_shared<Options>();
+  command.add_option("recipe", options->words, "the recipe, and overrides: a.b=c, +a.b=c (new), ++a.b=c (either), ~a.b (remove)")->required();
+  command.add_option("--name", options->launch.name, "the run's name (default: the recipe's)");
+  command.add_flag("--detach", options->detach, "print the run's id and leave it to the daemon");
+  command.add_option("--store", options->daemon.store, "the history file, when this starts the daemon")->type_name("FILE");
+  command.add_option("--port", options->launch.port, "TCP port of the ranks' rendezvous (default: a free one)")->check(CLI::Range(1, 65535));
+  command.footer("\nCtrl-C stops the run after its step, a second one kills it. A daemon that this starts ends with its last run.");
+  set_action(command, invocation, [options, &invocation] { return run(*options, invocation); });
+}
+
+const VerbEntry kEntry({Group::runs, "run", "Start a recipe and watch it", build});
+
+}  // namespace
+}  // namespace ringwright::cli

@@ -1,0 +1,149 @@
+// The verbs that read the history: a file is filled through the writer, then the program is called on it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "shared/history/metric_value.h"
+#include "tests/console/cli/program.h"
+#include "tests/shared/history/temporary_store.h"
+
+namespace ringwright::cli {
+namespace {
+
+using history::testing::log_line;
+using history::testing::make_event;
+using history::testing::make_run;
+using history::testing::metric;
+using history::testing::TemporaryFolder;
+using testing::call;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::Outcome;
+
+class HistoryVerbs : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    history::Writer writer(store(), {});
+    writer.create_run(make_run("r_0000000a", "cp1"));
+    writer.create_run(make_run("r_0000000b", "cp2"));
+    for (int64_t step = 1; step <= 3; ++step) {
+      const auto sequence = static_cast<uint64_t>(step);
+      writer.append(metric("r_0000000a", 0, sequence, step, "train/loss", 4.0 / static_cast<double>(step)));
+      writer.append(metric("r_0000000b", 0, sequence, step, "train/loss", 4.0 / static_cast<double>(step) * (step == 2 ? 1.001 : 1.0)));
+    }
+    writer.append(metric("r_0000000a", 0, 4, 4, "train/grad_norm", std::nan("")));
+    writer.append(metric("r_0000000a", 0, 5, 5, "train/grad_norm", HUGE_VAL));
+    writer.append(log_line("r_0000000a", 0, 6, "loading, \"quoted\""));
+    writer.append(make_event("r_0000000a", wire::Kind::log, 1, 1, {{"level", "error"}, {"text", "it broke"}}));
+    writer.append(
+        make_event("r_0000000a", wire::Kind::event, 0, 7, {{"name", "checkpoint.saved"}, {"path", "/there/step_3"}, {"step", 3}, {"bytes", 2048}}));
+    writer.flush();
+    writer.set_state("r_0000000a", history::RunState::failed, "rank 1 exited with code 7", 1);
+    writer.set_state("r_0000000b", history::RunState::finished, "");
+  }
+  std::filesystem::path store() const { return folder_.path() / "ringwright" / "history.db"; }
+  Outcome ringwright(std::vector<std::string> arguments) { return call(folder_.path(), std::move(arguments)); }
+  nlohmann::json json_of(std::vector<std::string> arguments) {
+    const Outcome outcome = ringwright(std::move(arguments));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return nlohmann::json::parse(outcome.out);
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(HistoryVerbs, ListShowsTheNewestFirst) {
+  const Outcome outcome = ringwright({"runs", "list"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_LT(outcome.out.find("r_0000000b"), outcome.out.find("r_0000000a"));
+  EXPECT_THAT(outcome.out, HasSubstr("rank 1 exited with code 7"));
+  const nlohmann::json failed = json_of({"runs", "list", "--json", "--state", "failed"});
+  ASSERT_EQ(failed.size(), 1u);
+  EXPECT_EQ(failed[0].at("failed_rank"), 1);
+  EXPECT_EQ(failed[0].at("last_step"), 5);
+  EXPECT_EQ(json_of({"runs", "list", "--json", "-n", "1"}).size(), 1u);
+}
+
+TEST_F(HistoryVerbs, ShowHasAllOfARun) {
+  const Outcome outcome = ringwright({"runs", "show", "cp1"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const char* text : {"failed: rank 1 exited with code 7", "cp 2", "train/grad_norm", "+inf", "/there/step_3", "2 KiB"})
+    EXPECT_THAT(outcome.out, HasSubstr(text));
+  const nlohmann::json json = json_of({"runs", "show", "r_0000000a", "--json"});
+  EXPECT_EQ(json.at("metrics").at("train/grad_norm").at("value"), "Infinity");
+  EXPECT_EQ(json.at("recipe").at("sft").at("max_num_steps"), 50);
+  EXPECT_EQ(ringwright({"runs", "show", "cp1", "--recipe"}).out, "sft: {max_num_steps: 50}\n");
+}
+
+TEST_F(HistoryVerbs, MetricsAsTableCsvAndJson) {
+  EXPECT_THAT(ringwright({"runs", "metrics", "cp1"}).out, HasSubstr("train/loss"));
+  EXPECT_EQ(ringwright({"runs", "metrics", "cp1", "--csv", "-m", "train/loss", "-m", "train/grad_norm"}).out,
+            "step,train/loss,train/grad_norm\n1,4,\n2,2,\n3,1.3333333333333333,\n4,,NaN\n5,,Infinity\n");
+  const nlohmann::json json = json_of({"runs", "metrics", "cp1", "--json", "--metric", "train/grad_norm"});
+  EXPECT_EQ(json.at("metrics").at("train/grad_norm").at(0).at("value"), "NaN");
+  const Outcome wrong = ringwright({"runs", "metrics", "cp1", "-m", "train/los"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("RW-CLI-010"));
+  EXPECT_THAT(wrong.err, HasSubstr("\"train/loss\""));
+}
+
+// T30: the export is valid JSON whatever the values are, and they can be read back.
+TEST_F(HistoryVerbs, T30ExportsAreValid) {
+  const nlohmann::json json = json_of({"runs", "export", "cp1", "--format", "json"});
+  EXPECT_EQ(json.at("logs").at(1).at("text"), "it broke");
+  for (const nlohmann::json& series : json.at("metrics"))
+    if (series.at("metric") == "train/grad_norm") {
+      EXPECT_TRUE(std::isnan(history::metric_value_from_json(series.at("points").at(0).at("value"))));
+      EXPECT_EQ(history::metric_value_from_json(series.at("points").at(1).at("value")), HUGE_VAL);
+    }
+  std::istringstream lines(ringwright({"runs", "export", "cp1", "--format", "jsonl"}).out);
+  size_t metrics = 0;
+  for (std::string line; std::getline(lines, line);) metrics += nlohmann::json::parse(line).at("type") == "metric";
+  EXPECT_EQ(metrics, 5u);
+  const std::string file = (folder_.path() / "out.csv").string();
+  EXPECT_EQ(ringwright({"runs", "export", "cp1", "--format", "csv", "-o", file}).exit_code, 0);
+  std::ifstream stream(file);
+  const std::string csv{std::istreambuf_iterator<char>(stream), {}};
+  EXPECT_THAT(csv, HasSubstr("metric,rank,step,value,tokens,time_unix_ns\n"));
+  EXPECT_THAT(csv, HasSubstr("train/grad_norm,0,4,NaN,"));
+  EXPECT_FALSE(std::filesystem::exists(file + ".part"));
+  const Outcome nowhere = ringwright({"runs", "export", "cp1", "-o", (folder_.path() / "no" / "where").string()});
+  EXPECT_EQ(nowhere.exit_code, 2);
+  EXPECT_THAT(nowhere.err, HasSubstr("RW-CLI-011"));
+}
+
+TEST_F(HistoryVerbs, ComparePrintsBothColumnsAndTheLargestDifference) {
+  const Outcome outcome = ringwright({"runs", "compare", "cp1", "cp2"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("largest relative difference 9.99e-04 at step 2"));
+  EXPECT_THAT(outcome.out, HasSubstr("1.333333"));
+  EXPECT_EQ(ringwright({"runs", "compare", "cp1", "cp2", "--tolerance", "1e-2"}).exit_code, 0);
+  const Outcome beyond = ringwright({"runs", "compare", "cp1", "cp2", "--tolerance", "1e-4"});
+  EXPECT_EQ(beyond.exit_code, 1);
+  EXPECT_THAT(beyond.out, HasSubstr("beyond the tolerance"));
+  EXPECT_EQ(json_of({"runs", "compare", "cp1", "cp1", "--json", "--tolerance", "0"}).at("within_tolerance"), true);
+}
+
+TEST_F(HistoryVerbs, LogsFilterAndFollowToTheEnd) {
+  const Outcome all = ringwright({"logs", "cp1", "-f"});  // ends, since the run has
+  EXPECT_EQ(all.exit_code, 0);
+  EXPECT_THAT(all.out, HasSubstr("loading, \"quoted\""));
+  EXPECT_THAT(all.out, HasSubstr("it broke"));
+  EXPECT_THAT(ringwright({"logs", "cp1", "--rank", "0"}).out, Not(HasSubstr("it broke")));
+  EXPECT_THAT(ringwright({"logs", "cp1", "--level", "warn"}).out, Not(HasSubstr("loading")));
+  const nlohmann::json line = json_of({"logs", "cp1", "-n", "1", "--json"});
+  EXPECT_EQ(line.at("text"), "it broke");
+  EXPECT_EQ(line.at("rank"), 1);
+}
+
+TEST_F(HistoryVerbs, AStoreCanBeNamed) {
+  const std::string copy = (folder_.path() / "copy.db").string();
+  std::filesystem::copy_file(store(), copy);
+  EXPECT_EQ(json_of({"runs", "list", "--json", "--store", copy}).size(), 2u);
+}
+
+}  // namespace
+}  // namespace ringwright::cli
