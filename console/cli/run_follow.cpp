@@ -32,7 +32,8 @@ void note_signal(int number) {
 class SignalsAreCounted {
  public:
   SignalsAreCounted() {
-    signals_seen = last_signal = 0;
+    signals_seen = 0;
+    last_signal = 0;
     struct sigaction action {};
     action.sa_handler = note_signal;
     ::sigaction(SIGINT, &action, &interrupt_);
