@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "daemon/service/admission.h"
 #include "daemon/service/launch_request.h"
 #include "shared/base/error.h"
 
@@ -52,6 +53,7 @@ std::string Supervisor::launch(const nlohmann::json& arguments) {
     throw Error({"RW-DAEMON-021", "the worker program cannot be run", services_.options.worker_program.string(),
                  "ringwright-worker beside ringwrightd", "install it there, or start the daemon with --worker PROGRAM", ExitCode::run_failed});
   LaunchRequest request = read_launch_request(arguments);
+  admit(request);
   ListeningPort port(request.port);
   request.record.id = new_id();
   request.record.state = history::RunState::queued;

@@ -25,6 +25,21 @@ TemporaryFolder::~TemporaryFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
+// Just enough of a recipe to be admitted.
+nlohmann::json small_recipe(int workers) {
+  return {{"sft", {{"max_num_steps", 1}}},
+          {"policy",
+           {{"model_name", "model"},
+            {"tokenizer", {{"name", "model"}}},
+            {"train_global_batch_size", 1},
+            {"train_micro_batch_size", 1},
+            {"max_total_sequence_length", 128},
+            {"precision", "float32"},
+            {"dtensor_cfg", {{"enabled", true}, {"tensor_parallel_size", 1}, {"context_parallel_size", workers}}}}},
+          {"data", {{"train", {{"data_path", "text.txt"}}}}},
+          {"cluster", {{"num_nodes", 1}, {"gpus_per_node", workers}}}};
+}
+
 DaemonProcess::DaemonProcess(const TemporaryFolder& folder, DaemonOptions options) : folder_(folder.path()) {
   std::vector<std::string> words = {RINGWRIGHT_BINARY_DIR "/ringwrightd",
                                     "--foreground",
@@ -76,9 +91,10 @@ nlohmann::json DaemonProcess::request(const std::string& op, nlohmann::json argu
 
 std::string DaemonProcess::launch(int workers, nlohmann::json script, nlohmann::json more) const {
   more["name"] = "scripted";
-  more["recipe"] = {{"script", std::move(script)}};
+  more["recipe"] = small_recipe(workers);
+  more["recipe"]["script"] = std::move(script);
   more["world_size"] = workers;
-  more["mesh"] = {{"dp_shard", workers}};
+  more["mesh"] = {{"cp", workers}};
   return request("run.launch", std::move(more)).at("run");
 }
 

@@ -28,6 +28,8 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
+nlohmann::json small_recipe(int workers);
+
 struct DaemonOptions {
   std::string worker = "scripted_worker";
   std::vector<std::string> more = {"--orphan-grace-s", "0.3", "--stop-grace-s", "0.3"};

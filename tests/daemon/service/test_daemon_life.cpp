@@ -120,6 +120,19 @@ TEST(Daemon, DimsThatDoNotMultiplyAreRefusedBeforeAnythingStarts) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path() / "s" / "runs"));
 }
 
+// The same guards as `ringwright check`, for clients that did not ask.
+TEST(Daemon, GuardsStandInTheWay) {
+  const TemporaryFolder folder;
+  const DaemonProcess daemon(folder);
+  nlohmann::json recipe = small_recipe(1);
+  recipe["cluster"]["gpus_per_node"] = 2;
+  recipe["policy"]["dtensor_cfg"]["tensor_parallel_size"] = 2;
+  const ErrorParts parts = refusal_of([&] { daemon.request("run.launch", {{"recipe", recipe}, {"world_size", 2}, {"mesh", {{"tp", 2}}}}); });
+  EXPECT_EQ(parts.exit_code, ExitCode::refused);
+  EXPECT_TRUE(parts.code.starts_with("RW-GUARD-")) << describe(parts);
+  EXPECT_TRUE(daemon.request("run.list")["runs"].empty());
+}
+
 TEST(Daemon, RunFinishesAndKeepsWhatItsWorkersSaid) {
   const TemporaryFolder folder;
   const DaemonProcess daemon(folder);
