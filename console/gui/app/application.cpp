@@ -55,6 +55,7 @@ Application::Application(const Options& options, Graphics& graphics) : graphics_
   context_ = std::make_unique<Context>(state_, *source_, commands_);
   context_->read_only = options.read_only;
   context_->still = options.screenshot.has_value();
+  if (context_->still) context_->selection.rank = 1;  // a picture of a layout shows what a click on a rank lights
   add_shell_commands(commands_);
   shell_ = std::make_unique<Shell>(*context_, personal_);
   if (is_workspace(options.view)) {
@@ -81,7 +82,8 @@ void Application::show_newest_runs() {
   if (selection.chosen_by_user || !state_.runs_known()) return;
   int shown = 0;
   for (const auto& run : state_.runs()) {
-    if (run->record.last_step < 0 && history::is_final(run->record.state)) continue;
+    const bool idle = run->record.state == history::RunState::queued || history::is_final(run->record.state);
+    if (run->record.last_step < 0 && idle) continue;
     if (shown++ == kShownRunsAtStart) break;
     selection.shown.insert(run->record.id);
     if (run->details != Loading::absent) continue;

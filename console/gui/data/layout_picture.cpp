@@ -37,10 +37,14 @@ LayoutPicture picture_layout(const LayoutQuestion& question) {
   const auto layout = layout::make_layout(question.layout, question.cp);
   LayoutPicture picture{question, layout->padded_length(question.batch_slots), {}, {}, 0, question.cp > 1 && question.layout == "none"};
   picture.ranks.resize(static_cast<size_t>(question.cp));
+  const int64_t chunk = std::max<int64_t>(1, question.layout == "round_robin" ? picture.padded_length / (2 * question.cp) : picture.padded_length);
   for (const layout::Run& run : layout->runs(picture.padded_length)) {
     count(picture, run);
     if (picture.replicated && run.rank > 0) continue;
-    picture.blocks.push_back({run.rank, run.local_start, run.global_start, run.length, run.local_start > 0});
+    // The last rank's head and tail touch: one run, but two chunks.
+    for (int64_t done = 0; done < run.length; done += chunk) {
+      picture.blocks.push_back({run.rank, run.local_start + done, run.global_start + done, std::min(chunk, run.length - done), run.local_start + done > 0});
+    }
   }
   std::sort(picture.blocks.begin(), picture.blocks.end(), [](const LayoutBlock& a, const LayoutBlock& b) { return a.global_start < b.global_start; });
   for (size_t i = 0; i < picture.blocks.size(); ++i) picture.blocks[i].chunk = static_cast<int64_t>(i);

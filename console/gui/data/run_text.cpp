@@ -20,7 +20,7 @@ constexpr std::array kAliases = {
     MetricAlias{"loss", {"train/loss", "loss", "train/total_loss", ""}},
     MetricAlias{"lr", {"train/lr", "lr", "train/learning_rate", "optim/lr"}},
     MetricAlias{"grad_norm", {"train/grad_norm", "grad_norm", "optim/grad_norm", ""}},
-    MetricAlias{"tokens_per_s", {"performance/tokens_per_second", "performance/tokens_per_sec", "perf/tokens_per_s", "train/tokens_per_second"}},
+    MetricAlias{"tokens_per_s", {"perf/tokens_per_s", "performance/tokens_per_second", "performance/tokens_per_sec", ""}},
 };
 
 std::string lower(std::string_view text) {

@@ -51,7 +51,7 @@ struct Scene {
 
 constexpr std::array kScenes = {
     Scene{"demo-sft-cp2", RunState::running, "", 1, 2, 1, 1284, 8.9, 3.2, 18'400, 0.41},
-    Scene{"demo-sft-cp1", RunState::running, "", 1, 1, 1, 612, 6.1, 1.05, 22'040, 0.62},
+    Scene{"demo-sft-cp1", RunState::running, "", 1, 1, 1, 612, 24.0, 4.1, 22'040, 0.62},
     Scene{"llama-1b-sft-cp8-long", RunState::stopping, "", 1, 8, 1, 940, 22.0, 5.8, 31'700, 0.49},
     Scene{"llama-1b-sft-cp4", RunState::finished, "", 1, 4, 1, 1200, 19.0, 14.5, 27'100, 0.53},
     Scene{"kjv-cosine-cp2", RunState::finished, "", 1, 2, 1, 1230, 26.0, 30.1, 19'200, 0.57},
@@ -108,7 +108,7 @@ Sample sample_at(const Scene& scene, int64_t step, Noise& noise) {
 
 nlohmann::json points_of(const Sample& sample) {
   return {{"train/loss", sample.loss}, {"train/lr", sample.lr}, {"train/grad_norm", sample.grad_norm},
-          {"performance/tokens_per_second", sample.tokens_per_s}};
+          {"perf/tokens_per_s", sample.tokens_per_s}};
 }
 
 uint64_t seed_of(int index) { return 1000 + static_cast<uint64_t>(index); }

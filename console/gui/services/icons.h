@@ -27,6 +27,7 @@ inline constexpr Icon pause{"\xEF\x8F\xA4", "="};
 inline constexpr Icon information{"\xEF\x8B\xBC", "i"};
 inline constexpr Icon arrow_down{"\xEF\x81\x85", "v"};
 inline constexpr Icon unlinked{"\xEF\x8C\x99", "X"};
+inline constexpr Icon chevron_down{"\xEF\x85\x80", "v"};
 inline constexpr Icon close{"\xEF\x85\x96", "x"};
 
 }  // namespace ringwright::gui::icons

@@ -31,7 +31,7 @@ constexpr size_t kIconFile = 3;
 
 // brand, body, label, heading, hint, number, code, axis
 constexpr std::array<RoleFont, static_cast<size_t>(Role::count)> kRoles = {
-    {{1, 16}, {0, 14}, {0, 13}, {1, 13}, {0, 12}, {2, 13}, {2, 13}, {2, 11.5F}}};
+    {{1, 16}, {0, 14}, {0, 13}, {1, 13}, {0, 12}, {2, 13}, {2, 13}, {2, 12}}};
 
 struct Look {
   const Theme* theme = &dark_theme();
@@ -80,7 +80,7 @@ void apply_colors(ImGuiStyle& style, const Theme& theme) {
   const auto set = [&](ImGuiCol slot, Token token, double alpha = 1) { style.Colors[slot] = to_vec4(with_alpha(theme[token], alpha)); };
   const struct { ImGuiCol slot; Token token; } plain[] = {
       {ImGuiCol_Text, Token::text}, {ImGuiCol_TextDisabled, Token::text3}, {ImGuiCol_WindowBg, Token::bg1}, {ImGuiCol_PopupBg, Token::bg2},
-      {ImGuiCol_Border, Token::line2}, {ImGuiCol_FrameBg, Token::bg2}, {ImGuiCol_FrameBgHovered, Token::bg3}, {ImGuiCol_FrameBgActive, Token::bg3},
+      {ImGuiCol_Border, Token::line}, {ImGuiCol_FrameBg, Token::bg2}, {ImGuiCol_FrameBgHovered, Token::bg3}, {ImGuiCol_FrameBgActive, Token::bg3},
       {ImGuiCol_TitleBg, Token::bg0}, {ImGuiCol_TitleBgActive, Token::bg0}, {ImGuiCol_TitleBgCollapsed, Token::bg0}, {ImGuiCol_MenuBarBg, Token::bg0},
       {ImGuiCol_ScrollbarGrab, Token::bg3}, {ImGuiCol_ScrollbarGrabHovered, Token::line2}, {ImGuiCol_ScrollbarGrabActive, Token::line2},
       {ImGuiCol_CheckMark, Token::accent}, {ImGuiCol_SliderGrab, Token::accent}, {ImGuiCol_SliderGrabActive, Token::accent},

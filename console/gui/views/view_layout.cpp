@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 
-#include "console/gui/data/ring_steps.h"
 #include "console/gui/data/run_text.h"
 #include "console/gui/widgets/widgets.h"
 #include "shared/base/text.h"
@@ -103,9 +102,13 @@ void ViewLayout::draw_length_field(const char* id, const char* label, int64_t& v
   ImGui::SameLine(0, px(6));
   ImGui::SetNextItemWidth(px(84));
   const WithFont mono(Role::code);
+  ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, px(1));
+  ImGui::PushStyleColor(ImGuiCol_Border, color(Token::line));
   const int64_t smallest = 1, largest = layout::kSequenceLengthMax / 2;
   int64_t edited = value;
   if (ImGui::InputScalar(id, ImGuiDataType_S64, &edited, nullptr, nullptr, "%lld", ImGuiInputTextFlags_EnterReturnsTrue)) value = std::clamp(edited, smallest, largest);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
 }
 
 void ViewLayout::draw_controls(Context& context) {
@@ -430,7 +433,7 @@ void ViewLayout::draw_step_table(const Context& context, float width) const {
   ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, {px(8), px(3)});
   if (ImGui::BeginTable("###layout.steps", 5, ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_NoSavedSettings | ImGuiTableFlags_SizingStretchProp, {width, 0})) {
     constexpr std::array<const char*, 5> titles = {"rank", "keys from", "blocks", "masked", "work, 1 = mean"};
-    for (const char* title : titles) ImGui::TableSetupColumn(title);
+    for (size_t i = 0; i < titles.size(); ++i) ImGui::TableSetupColumn(titles[i], ImGuiTableColumnFlags_WidthStretch, i == 4 ? 1.4F : 1);
     ImGui::TableNextRow(ImGuiTableRowFlags_Headers, px(25));
     for (size_t i = 0; i < titles.size(); ++i) {
       ImGui::TableSetColumnIndex(static_cast<int>(i));
@@ -460,6 +463,34 @@ void ViewLayout::draw_step_table(const Context& context, float width) const {
     ImGui::EndTable();
   }
   ImGui::PopStyleVar();
+  draw_work_by_step(steps, mean, width);
+}
+
+void ViewLayout::draw_work_by_step(const std::vector<std::vector<RingStepRow>>& steps, double mean, float width) const {
+  ImGui::Dummy({px(1), px(6)});
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  text("Work by step", Role::heading);
+  const ImVec2 start = ImGui::GetCursorScreenPos();
+  const float left = px(36), column = (width - left) / static_cast<float>(steps.size());
+  double largest = 1;
+  for (const auto& rows : steps) {
+    for (const RingStepRow& row : rows) largest = std::max(largest, static_cast<double>(row.work) / mean);
+  }
+  for (size_t step = 0; step < steps.size(); ++step) {
+    const float x = start.x + left + static_cast<float>(step) * column, bar = std::max(px(8), column - px(58));
+    const bool now = static_cast<int>(step) == step_;
+    text_at(list, {x, start.y}, fmt::format("step {}", step + 1), Role::axis, color(now ? Token::text : Token::text2));
+    for (const RingStepRow& row : steps[step]) {
+      const float y = start.y + px(20) + static_cast<float>(row.rank) * px(20);
+      if (step == 0) text_at(list, {start.x, y}, fmt::format("r{}", row.rank), Role::axis, color(Token::text2));
+      const double work = static_cast<double>(row.work) / mean;
+      const Color fill = rank_color(row.rank, question_.cp);
+      list->AddRectFilled({x, y + px(4)}, {x + bar, y + px(12)}, color(Token::bg3), px(2));
+      list->AddRectFilled({x, y + px(4)}, {x + bar * static_cast<float>(work / largest), y + px(12)}, now ? to_u32(fill) : to_u32(blend(with_alpha(fill, 0.6), theme()[Token::bg1])), px(2));
+      text_at(list, {x + bar + px(8), y}, fmt::format("{:.2f}", work), Role::axis, color(row.work == 0 ? Token::text3 : now ? Token::text : Token::text2));
+    }
+  }
+  ImGui::Dummy({width, px(20) + static_cast<float>(question_.cp) * px(20)});
 }
 
 void ViewLayout::draw_ring_steps(Context& context) {
@@ -470,10 +501,15 @@ void ViewLayout::draw_ring_steps(Context& context) {
     return;
   }
   ImGui::AlignTextToFramePadding();
-  text(fmt::format("step {} of {}", step_ + 1, question_.cp), Role::code);
-  ImGui::SameLine(0, px(12));
-  ImGui::SetNextItemWidth(px(200));
-  ImGui::SliderInt("###layout.step", &step_, 0, question_.cp - 1, "");
+  text("Step", Role::label, Token::text2);
+  for (int step = 0; step < question_.cp; ++step) {
+    ImGui::SameLine(0, step == 0 ? px(8) : px(4));
+    const WithFont mono(Role::code);
+    const bool current = step == step_;
+    ImGui::PushStyleColor(ImGuiCol_Button, color(current ? Token::sel : Token::bg3));
+    if (ImGui::Button(fmt::format("{}###layout.step.{}", step + 1, step).c_str(), {px(28), 0})) step_ = step;
+    ImGui::PopStyleColor();
+  }
   ImGui::SameLine(0, px(20));
   constexpr std::array<const char*, 4> legend = {"now", "done", "to come", "masked out"};
   for (size_t i = 0; i < legend.size(); ++i) {
@@ -499,7 +535,7 @@ void ViewLayout::draw_ring_steps(Context& context) {
   if (table_width > px(300)) {
     ImGui::SetCursorScreenPos({start.x + matrix_width, start.y + px(12)});
     ImGui::BeginGroup();
-    draw_step_table(context, std::min(table_width, px(760)));
+    draw_step_table(context, table_width);
     ImGui::EndGroup();
   }
   ImGui::SetCursorScreenPos({start.x, start.y + px(20) + count * cell});

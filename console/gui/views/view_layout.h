@@ -7,6 +7,7 @@
 #include <string>
 
 #include "console/gui/data/layout_picture.h"
+#include "console/gui/data/ring_steps.h"
 #include "console/gui/views/view.h"
 #include "shared/base/error.h"
 
@@ -39,6 +40,7 @@ class ViewLayout : public View {
   void draw_ring_steps(Context& context);
   void draw_mask(ImVec2 start, float cell) const;
   void draw_step_table(const Context& context, float width) const;
+  void draw_work_by_step(const std::vector<std::vector<RingStepRow>>& steps, double mean, float width) const;
   void hover_text(const LayoutPicture& picture, int64_t position);
   float x_of(int64_t position, ImVec2 start, float width) const;
 

@@ -31,7 +31,8 @@ int format_tick(double value, char* buffer, int size, void* elapsed) {
   if (elapsed != nullptr) {
     label = text::format_elapsed(value);
   } else {
-    label = std::abs(value) >= 1e4 ? text::format_short(value) : text::format_value(std::abs(value) < 1e-12 ? 0 : value);
+    const double magnitude = std::abs(value);
+    label = magnitude >= 1e4 ? text::format_short(value) : magnitude < 1e-4 && magnitude > 1e-12 ? fmt::format("{:.2g}", value) : text::format_value(magnitude < 1e-12 ? 0 : value);
   }
   return std::snprintf(buffer, static_cast<size_t>(size), "%s", label.c_str());
 }

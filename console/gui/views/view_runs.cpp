@@ -17,6 +17,7 @@ using history::RunState;
 
 constexpr float kRowHeight = 19;  // and 2 x 3 of cell padding: 25
 constexpr float kFooterHeight = 88;
+constexpr float kStateWordsFrom = 520;  // narrower: the icon alone, the word on hover
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 double value_or_unknown(std::optional<double> value) { return value.value_or(kUnknown); }
@@ -82,7 +83,7 @@ Token live_ink(const Context& context, const Run& run) {
 const std::vector<Column>& columns() {
   static const std::vector<Column> list = {
       {"###color", 14, 0, false, nullptr, nullptr, draw_swatch},
-      {"state", 74, 520, false, nullptr, [](const Run& run) { return std::string(history::to_string(run.record.state)); }, draw_state},
+      {"state", 74, 0, false, nullptr, [](const Run& run) { return std::string(history::to_string(run.record.state)); }, draw_state},
       {"run", 0, 0, false, nullptr, [](const Run& run) { return run.record.name; }, draw_name},
       {"algorithm", 58, 780, false, nullptr, [](const Run& run) { return run.record.algorithm; },
        [](Context&, Run& run, float width) { text_fitted(run.record.algorithm, width, Role::label, color(Token::text2)); }},
@@ -217,12 +218,14 @@ void ViewRuns::draw_table(Context& context, float height) {
       if (column.sort_text == nullptr && column.sort_value == nullptr) column_flags |= ImGuiTableColumnFlags_NoSort;
       if (column.right) column_flags |= ImGuiTableColumnFlags_PreferSortDescending;
       if (view_width < column.view_width_min) column_flags |= ImGuiTableColumnFlags_Disabled;
-      ImGui::TableSetupColumn(column.title, column_flags, column.width == 0 ? 1 : px(column.width));
+      const bool icon_only = column.draw == draw_state && view_width < kStateWordsFrom;
+      ImGui::TableSetupColumn(column.title, column_flags, column.width == 0 ? 1 : px(icon_only ? 16 : column.width));
     }
     ImGui::TableNextRow(ImGuiTableRowFlags_Headers, px(kRowHeight) + 2 * px(3));
     for (size_t i = 0; i < columns().size(); ++i) {
       if (!ImGui::TableSetColumnIndex(static_cast<int>(i))) continue;
-      const std::string_view title = std::string_view(columns()[i].title).starts_with("###") ? "" : columns()[i].title;
+      const bool untitled = std::string_view(columns()[i].title).starts_with("###") || (columns()[i].draw == draw_state && view_width < kStateWordsFrom);
+      const std::string_view title = untitled ? "" : columns()[i].title;
       const WithFont label(Role::label);
       ImGui::PushStyleColor(ImGuiCol_Text, color(Token::text2));
       ImGui::PushID(static_cast<int>(i));
@@ -286,7 +289,8 @@ void ViewRuns::draw_footer(Context& context) {
   text_fitted(record.name, width - px(190), Role::heading, color(Token::text));
   ImGui::SameLine();
   draw_stop_buttons(context, *run);
-  const std::string facts = fmt::format("{}   {}   {} {}   started {}", record.id, mesh_text(record), record.world_size, record.world_size == 1 ? "rank" : "ranks", clock_text(record.started_unix_ns));
+  const std::string mesh = record.world_size == 1 ? "1 rank" : fmt::format("{}, {} ranks", mesh_text(record), record.world_size);
+  const std::string facts = fmt::format("{}   {}   {}   started {}", record.id, record.algorithm, mesh, clock_text(record.started_unix_ns));
   text_fitted(facts, width, Role::axis, color(Token::text2));
   if (!record.reason.empty()) {
     text_fitted(std::string(look.word) + ": " + record.reason, width, Role::label, color(record.state == RunState::failed ? Token::error : Token::text));

@@ -106,7 +106,14 @@ bool choice(const char* id, const char* label, std::string_view current, int cou
   bool changed = false;
   const WithFont scoped(Role::code);
   ImGui::SetNextItemWidth(px(width));
-  if (ImGui::BeginCombo(id, std::string(current).c_str(), ImGuiComboFlags_HeightLarge)) {
+  const ImVec2 start = ImGui::GetCursorScreenPos();
+  ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, px(1));
+  ImGui::PushStyleColor(ImGuiCol_Border, color(Token::line));
+  const bool open = ImGui::BeginCombo(id, std::string(current).c_str(), ImGuiComboFlags_HeightLarge | ImGuiComboFlags_NoArrowButton);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
+  if (!open) draw_icon(ImGui::GetWindowDrawList(), icons::chevron_down, {start.x + px(width) - px(14), start.y + ImGui::GetFrameHeight() / 2}, 16, color(Token::text2));
+  if (open) {
     for (int i = 0; i < count; ++i) {
       ImGui::PushID(i);
       if (ImGui::Selectable((name(i) + "###choice").c_str(), i == index)) changed = i != index, index = i;

@@ -1,0 +1,53 @@
+// A console without a visible window, and the test engine that works it.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <imgui.h>
+#include <imgui_te_context.h>
+#include <imgui_te_engine.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "console/gui/app/application.h"
+
+namespace ringwright::gui {
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// One window and one engine for the whole program; each test has an application of its own.
+class ConsoleTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite();
+  static void TearDownTestSuite();
+  void SetUp() override;
+
+  void open(const Options& options);
+  void frames(int count);
+  // Runs `steps` as a script of the test engine, which reaches the fixture through self(). Fails when it takes longer than 30 s.
+  void drive(void (*steps)(ImGuiTestContext*));
+  static ConsoleTest& self() { return *current_; }
+
+  Application& app() { return *application_; }
+  Context& context() { return application_->context(); }
+  bool window_is_sound(const char* name) const;
+
+  std::unique_ptr<Application> application_;
+  TemporaryFolder folder_;
+
+ private:
+  static std::unique_ptr<Graphics> graphics_;
+  static ImGuiTestEngine* engine_;
+  static ConsoleTest* current_;
+};
+
+}  // namespace ringwright::gui

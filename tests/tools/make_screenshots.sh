@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Writes the pictures of the README: tests/tools/make_screenshots.sh [BIN_DIRECTORY [OUTPUT_DIRECTORY]]
+# Synthetic runs, fixed clock, software OpenGL under Xvfb: the same pictures on every machine with the same fonts.
+set -euo pipefail
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
+bin="${1:-$root/build/release/bin}"
+out="${2:-$root/assets/screenshots}"
+mkdir -p "$out"
+export LIBGL_ALWAYS_SOFTWARE=1 TZ=UTC
+if [ -z "${RINGWRIGHT_IN_XVFB:-}" ]; then
+  RINGWRIGHT_IN_XVFB=1 exec xvfb-run -a -s "-screen 0 1920x1200x24" "$0" "$bin" "$out"
+fi
+for theme in dark light; do
+  "$bin/ringwright-console" --screenshot "$out/watch-$theme.png" --view watch --demo 24 --theme "$theme" --scale 1 --size 1600x900
+  "$bin/ringwright-console" --screenshot "$out/layout-$theme.png" --view prepare --demo 24 --theme "$theme" --scale 1 --size 1600x900
+done
+"$bin/ringwright-console" --screenshot "$out/investigate-dark.png" --view investigate --demo 24 --theme dark --scale 1 --size 1600x900
+ls -l "$out"
