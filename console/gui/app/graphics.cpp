@@ -25,7 +25,8 @@ std::string& last_glfw_text() {
 
 [[noreturn]] void fail(const std::string& what, const std::string& otherwise) {
   const std::string cause = last_glfw_text().empty() ? otherwise : last_glfw_text();
-  throw Error({"RW-GUI-001", what + ": " + cause, "", "", "use 'ringwright runs list' and 'ringwright logs -f' in this terminal", ExitCode::no_display});
+  throw Error(
+      {"RW-GUI-001", what + ": " + cause, "", "", "use 'ringwright runs list' and 'ringwright logs -f' in this terminal", ExitCode::no_display});
 }
 
 }  // namespace
@@ -62,7 +63,8 @@ struct Graphics::Impl {
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
     glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
     glfwWindowHint(GLFW_VISIBLE, mode == Mode::window ? GLFW_TRUE : GLFW_FALSE);
-    window = mode == Mode::window ? glfwCreateWindow(width, height, "Ringwright", nullptr, nullptr) : glfwCreateWindow(64, 64, "Ringwright", nullptr, nullptr);
+    window = mode == Mode::window ? glfwCreateWindow(width, height, "Ringwright", nullptr, nullptr)
+                                  : glfwCreateWindow(64, 64, "Ringwright", nullptr, nullptr);
     if (window == nullptr) {
       const std::string cause = last_glfw_text();
       glfwTerminate();
@@ -95,7 +97,8 @@ struct Graphics::Impl {
     glGenFramebuffers(1, &frame_buffer);
     glBindFramebuffer(GL_FRAMEBUFFER, frame_buffer);
     glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, color_buffer);
-    if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) fail("no framebuffer object", "OpenGL refused " + std::to_string(width) + "x" + std::to_string(height));
+    if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE)
+      fail("no framebuffer object", "OpenGL refused " + std::to_string(width) + "x" + std::to_string(height));
   }
 
   void new_frame() {
@@ -149,7 +152,8 @@ std::vector<uint8_t> Graphics::pixels() const {
   glPixelStorei(GL_PACK_ALIGNMENT, 1);
   glReadPixels(0, 0, impl_->width, impl_->height, GL_RGBA, GL_UNSIGNED_BYTE, upside_down.data());
   for (size_t row = 0; row < rows; ++row) {
-    std::copy_n(upside_down.begin() + static_cast<std::ptrdiff_t>((rows - 1 - row) * row_bytes), row_bytes, upright.begin() + static_cast<std::ptrdiff_t>(row * row_bytes));
+    std::copy_n(upside_down.begin() + static_cast<std::ptrdiff_t>((rows - 1 - row) * row_bytes), row_bytes,
+                upright.begin() + static_cast<std::ptrdiff_t>(row * row_bytes));
   }
   return upright;
 }

@@ -13,8 +13,8 @@ constexpr int kSizeMin = 320, kSizeMax = 8192, kDemoRunsMax = 10'000;
 void read_size(const std::string& size, Options& options) {
   char cross = 0, rest = 0;
   std::istringstream stream(size);
-  if (!(stream >> options.width >> cross >> options.height) || cross != 'x' || stream >> rest || options.width < kSizeMin || options.height < kSizeMin ||
-      options.width > kSizeMax || options.height > kSizeMax) {
+  if (!(stream >> options.width >> cross >> options.height) || cross != 'x' || stream >> rest || options.width < kSizeMin ||
+      options.height < kSizeMin || options.width > kSizeMax || options.height > kSizeMax) {
     throw Error({"RW-GUI-004", "'" + size + "' is no picture size", "--size", "WIDTHxHEIGHT, each 320 to 8192", "--size 1600x900", ExitCode::usage});
   }
 }
@@ -24,9 +24,10 @@ void read_size(const std::string& size, Options& options) {
 std::optional<Options> parse_options(int argc, char** argv) {
   Options options;
   std::string file, store, screenshot, size = "1600x900";
-  CLI::App app{"Ringwright's window: watch runs live, find them again, see how a layout shards a sequence.\n"
-               "Without FILE it connects to the daemon of this user, and shows the history file while none runs.",
-               "ringwright-console"};
+  CLI::App app{
+      "Ringwright's window: watch runs live, find them again, see how a layout shards a sequence.\n"
+      "Without FILE it connects to the daemon of this user, and shows the history file while none runs.",
+      "ringwright-console"};
   app.set_version_flag("--version", RINGWRIGHT_VERSION);
   app.add_option("FILE", file, "History file to open read-only");
   app.add_option("--store", store, "The same as FILE");
@@ -34,7 +35,8 @@ std::optional<Options> parse_options(int argc, char** argv) {
   app.add_flag("--read-only", options.read_only, "Take away what changes runs");
   app.add_option("--theme", options.theme, "dark or light")->check(CLI::IsMember({"dark", "light"}));
   app.add_option("--scale", options.scale, "Size of everything, 0.75 to 3 (1 = 100 %)")->check(CLI::Range(0.75, 3.0));
-  app.add_option("--view", options.view, "What to show first: a view (runs, metrics, logs, layout) or a workspace (prepare, watch, compare, investigate)")
+  app.add_option("--view", options.view,
+                 "What to show first: a view (runs, metrics, logs, layout) or a workspace (prepare, watch, compare, investigate)")
       ->capture_default_str();
   app.add_option("--screenshot", screenshot, "Write one picture (PNG) without showing a window, and exit");
   app.add_option("--size", size, "Width and height in pixels")->capture_default_str();

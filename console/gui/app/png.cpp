@@ -20,7 +20,9 @@ void write_png(const std::filesystem::path& file, const std::vector<uint8_t>& rg
   const int written = png_image_write_to_file(&image, file.c_str(), 0, rgb.data(), width * 3, nullptr);
   const std::string cause = image.message;
   png_image_free(&image);
-  if (written == 0) throw Error({"RW-GUI-005", "the picture cannot be written: " + cause, file.string(), "a folder that can be written", "choose another file", ExitCode::usage});
+  if (written == 0)
+    throw Error({"RW-GUI-005", "the picture cannot be written: " + cause, file.string(), "a folder that can be written", "choose another file",
+                 ExitCode::usage});
 }
 
 }  // namespace ringwright::gui

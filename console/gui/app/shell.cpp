@@ -52,7 +52,8 @@ struct LinkLook {
   Token token;
 };
 LinkLook link_look(LinkState state) {
-  static constexpr LinkLook looks[] = {{"Local file", Token::neutral}, {"Connecting", Token::info}, {"Connected", Token::ok}, {"Stale", Token::warn}, {"Lost", Token::error}};
+  static constexpr LinkLook looks[] = {
+      {"Local file", Token::neutral}, {"Connecting", Token::info}, {"Connected", Token::ok}, {"Stale", Token::warn}, {"Lost", Token::error}};
   return looks[static_cast<size_t>(state)];
 }
 
@@ -109,7 +110,8 @@ Shell::Shell(Context& context, bool keep_layouts) : context_(context), keep_layo
     views_[entry.id] = entry.make();
     views_[entry.id]->add_commands(context.commands);
     context.commands.add({"view." + entry.id, "Go to " + entry.title, "View", 0, "G " + entry.key, nullptr, nullptr,
-                          [id = entry.id](Context& target) { target.focus_view = id; }});
+                          [id = entry.id](Context& target) { target.focus_view = id; },
+                          static_cast<ImGuiKey>(ImGuiKey_A + (entry.key.front() - 'A'))});
   }
 }
 
@@ -199,7 +201,8 @@ void Shell::draw_dock_space(float top, float bottom) {
   const ImGuiID dock = ImHashStr("ringwright.dock");
   if (std::exchange(default_wanted_, false)) build_default(dock);
   ImGui::PushStyleColor(ImGuiCol_Separator, color(Token::line));
-  ImGui::DockSpace(dock, {viewport->Size.x, viewport->Size.y - top - bottom}, ImGuiDockNodeFlags_NoWindowMenuButton | ImGuiDockNodeFlags_NoCloseButton);
+  ImGui::DockSpace(dock, {viewport->Size.x, viewport->Size.y - top - bottom},
+                   ImGuiDockNodeFlags_NoWindowMenuButton | ImGuiDockNodeFlags_NoCloseButton);
   ImGui::PopStyleColor();
   ImGui::End();
 }
@@ -233,7 +236,8 @@ void Shell::draw_workspace_buttons() {
       list->AddRectFilled(start, {start.x + width, start.y + px(28)}, color(ground), px(4));
     }
     const float middle = start.y + px(14);
-    text_at(list, {start.x + px(10), middle - font_px(Role::body) / 2 - px(1)}, entry.title, active ? Role::heading : Role::body, color(active ? Token::text : Token::text2));
+    text_at(list, {start.x + px(10), middle - font_px(Role::body) / 2 - px(1)}, entry.title, active ? Role::heading : Role::body,
+            color(active ? Token::text : Token::text2));
     text_at(list, {start.x + px(20) + title, middle - font_px(Role::axis) / 2}, entry.shortcut, Role::axis, color(Token::text3));
     ImGui::SameLine(0, px(4));
   }
@@ -253,7 +257,8 @@ void Shell::draw_command_box(float bar_width) {
   list->AddRect(start, end, color(Token::line), px(4), px(1));
   draw_icon(list, icons::magnify, {start.x + px(16), start.y + px(14)}, 16, color(Token::text2));
   const float keys = text_width("Ctrl+P", Role::axis);
-  text_at(list, {start.x + px(32), start.y + px(14) - font_px(Role::body) / 2 - px(1)}, "Run a command, open a run", Role::body, color(Token::text2), width - keys - px(52));
+  text_at(list, {start.x + px(32), start.y + px(14) - font_px(Role::body) / 2 - px(1)}, "Run a command, open a run", Role::body, color(Token::text2),
+          width - keys - px(52));
   text_at(list, {end.x - keys - px(10), start.y + px(14) - font_px(Role::axis) / 2}, "Ctrl+P", Role::axis, color(Token::text3));
 }
 
@@ -262,7 +267,8 @@ void Shell::draw_connection(float right, float height) {
   const LinkLook look = link_look(link.state);
   std::string place = link.place;
   if (link.state == LinkState::connecting && link.attempt > 1) place = "attempt " + std::to_string(link.attempt);
-  if (link.state == LinkState::stale || link.state == LinkState::lost) place += "  " + text::format_elapsed(context_.age_s(link.last_message_unix_ns)) + " ago";
+  if (link.state == LinkState::stale || link.state == LinkState::lost)
+    place += "  " + text::format_elapsed(context_.age_s(link.last_message_unix_ns)) + " ago";
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float middle = ImGui::GetWindowPos().y + height / 2;
   const float place_width = std::min(text_width(place, Role::axis), px(170)), word_width = text_width(look.word, Role::body);
@@ -280,18 +286,22 @@ void Shell::draw_right_of_bar(float bar_width, float height) {
   const int alerts = open_alerts(context_.state);
   ImGui::SetCursorPosX(x);
   const std::string hint = alerts == 0 ? "Nothing needs you" : std::to_string(alerts) + " runs failed or lost";
-  if (icon_button("###alerts", icons::bell, alerts > 0 ? Token::warn : Token::text3, hint, height)) context_.commands.run("runs.next_alert", context_);
+  if (icon_button("###alerts", icons::bell, alerts > 0 ? Token::warn : Token::text3, hint, height))
+    context_.commands.run("runs.next_alert", context_);
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 origin = ImGui::GetWindowPos();
-  if (alerts > 0) text_at(list, {origin.x + x + px(29), origin.y + height / 2 - font_px(Role::axis) / 2}, std::to_string(alerts), Role::axis, color(Token::text2));
+  if (alerts > 0)
+    text_at(list, {origin.x + x + px(29), origin.y + height / 2 - font_px(Role::axis) / 2}, std::to_string(alerts), Role::axis, color(Token::text2));
   x += px(48);
   ImGui::SetCursorPosX(x);
   const bool dark = theme().name == "dark";
-  if (icon_button("###theme.toggle", dark ? icons::moon : icons::sun, Token::text2, dark ? "Dark theme; F9 for light" : "Light theme; F9 for dark", height)) {
+  if (icon_button("###theme.toggle", dark ? icons::moon : icons::sun, Token::text2, dark ? "Dark theme; F9 for light" : "Light theme; F9 for dark",
+                  height)) {
     context_.commands.run("theme.toggle", context_);
   }
   const std::string percent = std::to_string(static_cast<int>(std::lround(scale() * 100))) + "%";
-  text_at(list, {origin.x + bar_width - px(12) - text_width(percent, Role::axis), origin.y + height / 2 - font_px(Role::axis) / 2}, percent, Role::axis, color(Token::text2));
+  text_at(list, {origin.x + bar_width - px(12) - text_width(percent, Role::axis), origin.y + height / 2 - font_px(Role::axis) / 2}, percent,
+          Role::axis, color(Token::text2));
 }
 
 void Shell::draw_top_bar(float height) {
@@ -317,8 +327,11 @@ void Shell::draw_status_bar(float height) {
   const Link& link = context_.state.link();
   std::string right = "seq " + text::format_count(static_cast<int64_t>(link.node_sequence));
   if (link.last_message_unix_ns > 0) right += "   " + text::format_elapsed(context_.age_s(link.last_message_unix_ns)) + " ago";
-  if (link.gaps > 0) right += "   " + text::format_count(static_cast<int64_t>(link.gaps)) + " missed, " + text::format_count(static_cast<int64_t>(link.repaired)) + " fetched";
-  right += "   " + text::format_count(static_cast<int64_t>(std::lround(context_.events_per_s))) + " ev/s   frame " + text::format_value(std::round(context_.frame_ms * 10) / 10) + " ms";
+  if (link.gaps > 0)
+    right += "   " + text::format_count(static_cast<int64_t>(link.gaps)) + " missed, " + text::format_count(static_cast<int64_t>(link.repaired)) +
+             " fetched";
+  right += "   " + text::format_count(static_cast<int64_t>(std::lround(context_.events_per_s))) + " ev/s   frame " +
+           text::format_value(std::round(context_.frame_ms * 10) / 10) + " ms";
   const float right_width = text_width(right, Role::axis);
   text_at(list, {origin.x + width - px(12) - right_width, text_y}, right, Role::axis, color(Token::text2));
   const std::string& line = context_.cli_line;
@@ -347,8 +360,8 @@ void Shell::draw_toasts(float bottom) {
     ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, px(1));
     ImGui::PushStyleColor(ImGuiCol_WindowBg, color(Token::bg2));
     ImGui::Begin(("###toast." + std::to_string(index++)).c_str(), nullptr,
-                 ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing |
-                     ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoDocking);
+                 ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoSavedSettings |
+                     ImGuiWindowFlags_NoFocusOnAppearing | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoDocking);
     icon(notice_icon(toast.notice.level), 16, color(notice_token(toast.notice.level)));
     ImGui::SameLine();
     ImGui::BeginGroup();

@@ -56,7 +56,7 @@ class Shell {
   CommandPalette palette_;
   std::map<std::string, std::unique_ptr<View>> views_;
   std::map<std::string, std::string> kept_layouts_;  // by workspace, of this session
-  std::string entered_;      // workspace whose layout is loaded
+  std::string entered_;                              // workspace whose layout is loaded
   std::string only_view_;
   bool default_wanted_ = false;
 };

@@ -43,7 +43,8 @@ LayoutPicture picture_layout(const LayoutQuestion& question) {
     if (picture.replicated && run.rank > 0) continue;
     // The last rank's head and tail touch: one run, but two chunks.
     for (int64_t done = 0; done < run.length; done += chunk) {
-      picture.blocks.push_back({run.rank, run.local_start + done, run.global_start + done, std::min(chunk, run.length - done), run.local_start + done > 0});
+      picture.blocks.push_back(
+          {run.rank, run.local_start + done, run.global_start + done, std::min(chunk, run.length - done), run.local_start + done > 0});
     }
   }
   std::sort(picture.blocks.begin(), picture.blocks.end(), [](const LayoutBlock& a, const LayoutBlock& b) { return a.global_start < b.global_start; });
@@ -63,8 +64,9 @@ std::string describe_position(const LayoutPicture& picture, int64_t global_posit
   const LayoutBlock* block = block_at(picture, global_position);
   if (block == nullptr) return "";
   const bool halves = picture.question.layout == "round_robin";
-  std::string place = fmt::format("rank {}, slot {}{}, global {}", block->rank, text::format_count(block->local_start + global_position - block->global_start),
-                                 halves ? (block->tail ? " (tail)" : " (head)") : "", text::format_count(global_position));
+  std::string place =
+      fmt::format("rank {}, slot {}{}, global {}", block->rank, text::format_count(block->local_start + global_position - block->global_start),
+                  halves ? (block->tail ? " (tail)" : " (head)") : "", text::format_count(global_position));
   if (picture.replicated) place = fmt::format("every rank, slot {0}, global {0}", text::format_count(global_position));
   if (global_position >= picture.question.batch_slots) return place + ", padding of the layout";
   return global_position >= picture.question.tokens ? place + ", padding of the batch" : place;
@@ -96,7 +98,8 @@ std::string summary_sentence(const LayoutPicture& picture, const LayoutPicture* 
   if (other != nullptr) {
     sentence += fmt::format(", {:.0f} % with {}", slowest(*other), other->question.layout);
     if (other->layout_padding() != picture.layout_padding()) {
-      sentence += fmt::format("; layout padding {} against {}", text::format_count(picture.layout_padding()), text::format_count(other->layout_padding()));
+      sentence +=
+          fmt::format("; layout padding {} against {}", text::format_count(picture.layout_padding()), text::format_count(other->layout_padding()));
     }
   }
   return sentence + ".";

@@ -78,9 +78,12 @@ void Series::overwrite(size_t index, const history::MetricPoint& point) {
 
 double Series::x(size_t index, XAxis axis, int64_t start_unix_ns) const {
   switch (axis) {
-    case XAxis::step: return static_cast<double>(steps_[index]);
-    case XAxis::tokens: return static_cast<double>(tokens_[index]);
-    case XAxis::elapsed: return static_cast<double>(times_[index] - start_unix_ns) / 1e9;
+    case XAxis::step:
+      return static_cast<double>(steps_[index]);
+    case XAxis::tokens:
+      return static_cast<double>(tokens_[index]);
+    case XAxis::elapsed:
+      return static_cast<double>(times_[index] - start_unix_ns) / 1e9;
   }
   return 0;
 }

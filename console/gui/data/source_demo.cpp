@@ -75,7 +75,8 @@ history::RunRecord record_of(int index) {
   run.reason = scene.reason;
   run.created_unix_ns = kNow - static_cast<int64_t>((scene.started_hours_ago + round * 100) * 3600) * kSecond;
   if (scene.steps > 0) run.started_unix_ns = run.created_unix_ns + 2 * kSecond;
-  if (history::is_final(run.state)) run.ended_unix_ns = run.started_unix_ns + static_cast<int64_t>(static_cast<double>(scene.steps) * scene.step_s * 1e9);
+  if (history::is_final(run.state))
+    run.ended_unix_ns = run.started_unix_ns + static_cast<int64_t>(static_cast<double>(scene.steps) * scene.step_s * 1e9);
   run.world_size = scene.dp * scene.cp * scene.tp;
   run.recipe = {{"policy", {{"max_total_sequence_length", 16384}}}};
   run.mesh = {{"pp", 1}, {"dp_replicate", 1}, {"dp_shard", scene.dp}, {"cp", scene.cp}, {"tp", scene.tp}};
@@ -107,8 +108,7 @@ Sample sample_at(const Scene& scene, int64_t step, Noise& noise) {
 }
 
 nlohmann::json points_of(const Sample& sample) {
-  return {{"train/loss", sample.loss}, {"train/lr", sample.lr}, {"train/grad_norm", sample.grad_norm},
-          {"perf/tokens_per_s", sample.tokens_per_s}};
+  return {{"train/loss", sample.loss}, {"train/lr", sample.lr}, {"train/grad_norm", sample.grad_norm}, {"perf/tokens_per_s", sample.tokens_per_s}};
 }
 
 uint64_t seed_of(int index) { return 1000 + static_cast<uint64_t>(index); }
@@ -133,7 +133,8 @@ std::map<std::string, std::shared_ptr<Series>> metrics_of(int index, const histo
 
 std::string log_text(const Scene& scene, int64_t step, Noise& noise) {
   const Sample sample = sample_at(scene, step, noise);
-  return fmt::format("step {} loss {:.4f} grad_norm {:.3f} lr {:.3e} tokens/s {:.0f}", step, sample.loss, sample.grad_norm, sample.lr, sample.tokens_per_s);
+  return fmt::format("step {} loss {:.4f} grad_norm {:.3f} lr {:.3e} tokens/s {:.0f}", step, sample.loss, sample.grad_norm, sample.lr,
+                     sample.tokens_per_s);
 }
 
 std::vector<history::LogLine> logs_of(int index, const history::RunRecord& run) {
@@ -141,18 +142,23 @@ std::vector<history::LogLine> logs_of(int index, const history::RunRecord& run) 
   std::vector<history::LogLine> lines;
   if (scene.steps == 0) return lines;
   uint64_t sequence = static_cast<uint64_t>(index) * 10'000;
-  const auto add = [&](int64_t time, int rank, const char* level, std::string text) { lines.push_back({++sequence, time, rank, level, std::move(text)}); };
+  const auto add = [&](int64_t time, int rank, const char* level, std::string text) {
+    lines.push_back({++sequence, time, rank, level, std::move(text)});
+  };
   add(run.started_unix_ns, -1, "info", fmt::format("run {} ({}) starts {} workers", run.id, run.name, run.world_size));
   for (int rank = 0; rank < run.world_size; ++rank) {
-    add(run.started_unix_ns + kSecond / 4 * (rank + 1), rank, "info", fmt::format("rank {} of {}: Gloo on 127.0.0.1, 1 thread, 7.3M parameters", rank, run.world_size));
+    add(run.started_unix_ns + kSecond / 4 * (rank + 1), rank, "info",
+        fmt::format("rank {} of {}: Gloo on 127.0.0.1, 1 thread, 7.3M parameters", rank, run.world_size));
   }
   add(run.started_unix_ns + 3 * kSecond, 0, "debug", "layout round_robin: 2 chunks a rank, sequence 2,048 padded to 2,048");
   Noise noise(seed_of(index) + 77);
   for (int64_t step = std::max<int64_t>(1, scene.steps - 220); step <= scene.steps; ++step) {
     const int64_t time = run.started_unix_ns + static_cast<int64_t>(static_cast<double>(step) * scene.step_s * 1e9);
     add(time, 0, "info", log_text(scene, step, noise));
-    if (step % 50 == 0) add(time + kSecond, 0, "info", fmt::format("validation at step {}: loss {:.4f} over 64 sequences", step, scene.loss_end + 0.06));
-    if (step % 97 == 0) add(time + kSecond / 2, run.world_size - 1, "warn", fmt::format("waited {} ms for keys of rank 0 in ring step 1", 180 + step % 40));
+    if (step % 50 == 0)
+      add(time + kSecond, 0, "info", fmt::format("validation at step {}: loss {:.4f} over 64 sequences", step, scene.loss_end + 0.06));
+    if (step % 97 == 0)
+      add(time + kSecond / 2, run.world_size - 1, "warn", fmt::format("waited {} ms for keys of rank 0 in ring step 1", 180 + step % 40));
   }
   if (run.state == RunState::failed) {
     add(run.ended_unix_ns, 3, "error", "loss is NaN at step 38: last finite gradient norm 1.204 at step 37");
@@ -185,9 +191,16 @@ class DemoSource : public Source {
     const auto found = index_of_.find(run);
     if (found == index_of_.end()) return;
     const RunState state = force ? RunState::stopped : RunState::stopping;
-    wire::Event event{run, wire::Kind::event, -1, 0, ++sequence_, now_unix_ns(), {{"name", "run.state"}, {"state", history::to_string(state)}, {"reason", force ? "forced" : ""}}};
+    wire::Event event{run,
+                      wire::Kind::event,
+                      -1,
+                      0,
+                      ++sequence_,
+                      now_unix_ns(),
+                      {{"name", "run.state"}, {"state", history::to_string(state)}, {"reason", force ? "forced" : ""}}};
     queue_.push(std::move(event));
-    queue_.push(Notice{Notice::Level::good, fmt::format("{}: {}", records_[static_cast<size_t>(found->second)].name, force ? "killed" : "stops after this step"), ""});
+    queue_.push(Notice{Notice::Level::good,
+                       fmt::format("{}: {}", records_[static_cast<size_t>(found->second)].name, force ? "killed" : "stops after this step"), ""});
   }
   int64_t now_unix_ns() const override { return kNow + ticks_.load() * (kLiveTick.count() * 1'000'000); }
   std::string cli_arguments() const override { return ""; }
@@ -235,7 +248,8 @@ class DemoSource : public Source {
     Noise noise(seed_of(index) + static_cast<uint64_t>(step) * 31);
     const Sample sample = sample_at(scene, step, noise);
     const auto tokens = static_cast<int64_t>(static_cast<double>(step) * scene.step_s * scene.tokens_per_s);
-    queue_.push(wire::Event{run, wire::Kind::metric, 0, 0, ++sequence_, now_unix_ns(), {{"step", step}, {"tokens", tokens}, {"points", points_of(sample)}}});
+    queue_.push(
+        wire::Event{run, wire::Kind::metric, 0, 0, ++sequence_, now_unix_ns(), {{"step", step}, {"tokens", tokens}, {"points", points_of(sample)}}});
     queue_.push(wire::Event{run, wire::Kind::log, 0, 0, ++sequence_, now_unix_ns(), {{"level", "info"}, {"text", log_text(scene, step, noise)}}});
   }
 

@@ -53,6 +53,8 @@ class HistorySource : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> make_history_source(UpdateQueue& queue, const std::filesystem::path& file) { return std::make_unique<HistorySource>(queue, file); }
+std::unique_ptr<Source> make_history_source(UpdateQueue& queue, const std::filesystem::path& file) {
+  return std::make_unique<HistorySource>(queue, file);
+}
 
 }  // namespace ringwright::gui

@@ -59,8 +59,7 @@ Run& State::upsert(const history::RunRecord& record) {
 
 void State::take(RunsRead& update) {
   for (const history::RunRecord& record : update.runs) upsert(record);
-  std::stable_sort(runs_.begin(), runs_.end(),
-                   [](const auto& a, const auto& b) { return a->record.created_unix_ns > b->record.created_unix_ns; });
+  std::stable_sort(runs_.begin(), runs_.end(), [](const auto& a, const auto& b) { return a->record.created_unix_ns > b->record.created_unix_ns; });
   runs_known_ = true;
   failure_.reset();
 }
@@ -118,13 +117,22 @@ void State::take(wire::Event& event) {
   ++run->version;
   run->last_event_unix_ns = std::max(run->last_event_unix_ns, event.time_unix_ns);
   switch (event.kind) {
-    case wire::Kind::metric: take_metric(*run, event); break;
-    case wire::Kind::log: take_log(*run, event); break;
-    case wire::Kind::event: take_named(*run, event); break;
+    case wire::Kind::metric:
+      take_metric(*run, event);
+      break;
+    case wire::Kind::log:
+      take_log(*run, event);
+      break;
+    case wire::Kind::event:
+      take_named(*run, event);
+      break;
     case wire::Kind::span:
     case wire::Kind::sample:
-    case wire::Kind::heartbeat: break;  // no view reads them
-    default: ++events_skipped_; break;
+    case wire::Kind::heartbeat:
+      break;  // no view reads them
+    default:
+      ++events_skipped_;
+      break;
   }
 }
 

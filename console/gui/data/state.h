@@ -52,16 +52,28 @@ struct Notice {
 };
 
 // Updates, in the order in which a source produces them.
-struct RunsRead { std::vector<history::RunRecord> runs; };
-struct LatestRead { std::string run; std::map<std::string, history::MetricPoint> latest; };
+struct RunsRead {
+  std::vector<history::RunRecord> runs;
+};
+struct LatestRead {
+  std::string run;
+  std::map<std::string, history::MetricPoint> latest;
+};
 struct DetailsRead {
   std::string run;
   std::map<std::string, std::shared_ptr<Series>> metrics;
   std::vector<history::LogLine> logs;
 };
-struct DetailsFailed { std::string run; ErrorParts error; };
-struct LinkChanged { Link link; };
-struct SourceFailed { ErrorParts error; };
+struct DetailsFailed {
+  std::string run;
+  ErrorParts error;
+};
+struct LinkChanged {
+  Link link;
+};
+struct SourceFailed {
+  ErrorParts error;
+};
 using Update = std::variant<RunsRead, LatestRead, DetailsRead, DetailsFailed, wire::Event, LinkChanged, Notice, SourceFailed>;
 
 class State {

@@ -79,7 +79,8 @@ Color with_alpha(Color color, double alpha) {
 }
 
 Color mix(Color from, Color to, double t) {
-  return {channel(from.red + (to.red - from.red) * t), channel(from.green + (to.green - from.green) * t), channel(from.blue + (to.blue - from.blue) * t), 255};
+  return {channel(from.red + (to.red - from.red) * t), channel(from.green + (to.green - from.green) * t),
+          channel(from.blue + (to.blue - from.blue) * t), 255};
 }
 
 Color blend(Color top, Color ground) {

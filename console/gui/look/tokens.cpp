@@ -21,7 +21,8 @@ constexpr Theme kLight = {
     {rgb(0x3764D7), rgb(0xAD652B), rgb(0x1E795B), rgb(0xEF3983), rgb(0xB98B00), rgb(0x3298B7), rgb(0xAB2439), rgb(0x673483), rgb(0x32490F),
      rgb(0x7F8183)}};
 
-constexpr std::array<std::string_view, kSeriesColors> kSeriesNames = {"blue", "orange", "teal", "pink", "yellow", "sky", "red", "violet", "green", "grey"};
+constexpr std::array<std::string_view, kSeriesColors> kSeriesNames = {"blue", "orange", "teal",   "pink",  "yellow",
+                                                                      "sky",  "red",    "violet", "green", "grey"};
 
 }  // namespace
 

@@ -67,7 +67,8 @@ void CommandPalette::draw_row(const Row& row, int index, Context& context) {
   text_at(list, {start.x + px(92), middle - font_px(Role::body) / 2 - px(1)}, row.title, Role::body, ink, width * 0.55F);
   if (!row.reason.empty()) {
     const float title_end = start.x + px(92) + std::min(text_width(row.title, Role::body), width * 0.55F) + px(12);
-    text_at(list, {title_end, middle - font_px(Role::hint) / 2 - px(1)}, row.reason, Role::hint, color(Token::warn), start.x + width - keys_width - px(20) - title_end);
+    text_at(list, {title_end, middle - font_px(Role::hint) / 2 - px(1)}, row.reason, Role::hint, color(Token::warn),
+            start.x + width - keys_width - px(20) - title_end);
   }
   text_at(list, {start.x + width - keys_width - px(8), middle - font_px(Role::axis) / 2 - px(1)}, row.keys, Role::axis, color(Token::text2));
   if (is_current && focus_) ImGui::SetScrollHereY();

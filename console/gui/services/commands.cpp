@@ -10,6 +10,7 @@ namespace ringwright::gui {
 namespace {
 
 constexpr float kScaleStep = 0.25F;
+constexpr double kSequenceSeconds = 1;
 
 Command window_command(std::string id, std::string title, ImGuiKeyChord chord, std::string keys, std::function<void(Context&)> run) {
   return {std::move(id), std::move(title), "Window", chord, std::move(keys), nullptr, nullptr, std::move(run)};
@@ -34,7 +35,8 @@ constexpr Workspace kWorkspaces[] = {{"prepare", "Prepare", ImGuiKey_1, "Alt+1"}
 }  // namespace
 
 void CommandRegistry::add(Command command) {
-  if (find(command.id) != nullptr) throw Error({"RW-GUI-003", "two commands have the id " + command.id, command.id, "ids that differ", "rename one of them"});
+  if (find(command.id) != nullptr)
+    throw Error({"RW-GUI-003", "two commands have the id " + command.id, command.id, "ids that differ", "rename one of them"});
   commands_.push_back(std::move(command));
 }
 
@@ -63,7 +65,24 @@ bool CommandRegistry::run(const std::string& id, Context& context) const {
   return true;
 }
 
-void CommandRegistry::handle_keys(Context& context) const {
+// G and then a letter goes to a view. True when this frame's key was taken.
+bool CommandRegistry::handle_sequence(Context& context) {
+  if (ImGui::GetIO().WantTextInput) return false;
+  if (ImGui::IsKeyChordPressed(ImGuiKey_G)) {
+    g_pressed_at_ = ImGui::GetTime();
+    return true;
+  }
+  if (ImGui::GetTime() - g_pressed_at_ > kSequenceSeconds) return false;
+  for (const Command& command : commands_) {
+    if (command.after_g == ImGuiKey_None || !ImGui::IsKeyChordPressed(command.after_g)) continue;
+    g_pressed_at_ = -10;
+    return run(command.id, context);
+  }
+  return false;
+}
+
+void CommandRegistry::handle_keys(Context& context) {
+  if (handle_sequence(context)) return;
   for (const Command& command : commands_) {
     if (command.chord == 0) continue;
     const bool plain = (command.chord & (ImGuiMod_Ctrl | ImGuiMod_Alt)) == 0 && (command.chord & ~ImGuiMod_Mask_) < ImGuiKey_F1;
@@ -80,13 +99,16 @@ void add_shell_commands(CommandRegistry& registry) {
     registry.add(window_command(std::string("workspace.") + workspace.id, std::string("Workspace ") + workspace.title, ImGuiMod_Alt | workspace.key,
                                 workspace.keys, [id = workspace.id](Context& context) { context.requested_workspace = id; }));
   }
-  registry.add(window_command("palette.open", "Command palette", ImGuiMod_Ctrl | ImGuiKey_P, "Ctrl+P", [](Context& context) { context.palette_wanted = true; }));
+  registry.add(window_command("palette.open", "Command palette", ImGuiMod_Ctrl | ImGuiKey_P, "Ctrl+P",
+                              [](Context& context) { context.palette_wanted = true; }));
   registry.add(window_command("theme.toggle", "Dark or light theme", ImGuiKey_F9, "F9", [](Context& context) {
     set_theme(theme().name == "dark" ? light_theme() : dark_theme());
     context.style_changed = true;
   }));
-  registry.add(window_command("scale.larger", "Larger", ImGuiMod_Ctrl | ImGuiKey_Equal, "Ctrl+=", [](Context& context) { change_scale(context, scale() + kScaleStep); }));
-  registry.add(window_command("scale.smaller", "Smaller", ImGuiMod_Ctrl | ImGuiKey_Minus, "Ctrl+-", [](Context& context) { change_scale(context, scale() - kScaleStep); }));
+  registry.add(window_command("scale.larger", "Larger", ImGuiMod_Ctrl | ImGuiKey_Equal,
+                              "Ctrl+=", [](Context& context) { change_scale(context, scale() + kScaleStep); }));
+  registry.add(window_command("scale.smaller", "Smaller", ImGuiMod_Ctrl | ImGuiKey_Minus, "Ctrl+-",
+                              [](Context& context) { change_scale(context, scale() - kScaleStep); }));
   registry.add(window_command("scale.reset", "Size 100 %", ImGuiMod_Ctrl | ImGuiKey_0, "Ctrl+0", [](Context& context) { change_scale(context, 1); }));
   registry.add(window_command("layout.reset", "Reset layout of this workspace", 0, "", [](Context& context) { context.reset_layout_wanted = true; }));
   registry.add(window_command("filter.focus", "Filter the focused view", ImGuiKey_Slash, "/", [](Context& context) {

@@ -17,12 +17,13 @@ struct Command {
   std::string title;  // "Stop the current run"
   std::string group;  // "Runs"
   ImGuiKeyChord chord = 0;
-  std::string keys;   // as people read it: "Ctrl+."
+  std::string keys;  // as people read it: "Ctrl+."
   // Why it cannot be done now; nullopt when it can.
   std::function<std::optional<std::string>(const Context&)> refusal;
   // The command line that does the same; "" when there is none (a matter of the window only).
   std::function<std::string(const Context&)> cli;
   std::function<void(Context&)> run;
+  ImGuiKey after_g = ImGuiKey_None;  // pressed within a second after G
 };
 
 class CommandRegistry {
@@ -35,9 +36,12 @@ class CommandRegistry {
   bool run(const std::string& id, Context& context) const;
   std::optional<std::string> refusal(const std::string& id, const Context& context) const;
   // Runs what the keys of this frame ask for. Chords without Ctrl or Alt act only while no text field is active.
-  void handle_keys(Context& context) const;
+  void handle_keys(Context& context);
 
  private:
+  bool handle_sequence(Context& context);
+
+  double g_pressed_at_ = -10;
   std::vector<Command> commands_;
 };
 

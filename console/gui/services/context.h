@@ -41,13 +41,13 @@ struct Context {
   Selection selection;
 
   std::string workspace = "watch";
-  std::string cli_line;          // what the last action would be on the command line
+  std::string cli_line;  // what the last action would be on the command line
   std::deque<Toast> toasts;
   bool read_only = false;
-  bool still = false;            // no animation, no blinking: for pictures and for reduced motion
-  std::string stop_asked;        // run whose Kill dialog is open
+  bool still = false;                  // no animation, no blinking: for pictures and for reduced motion
+  std::string stop_asked;              // run whose Kill dialog is open
   std::function<void()> focus_filter;  // set by the focused view: what `/` does
-  std::string focus_view;        // view to bring to the front in the next frame
+  std::string focus_view;              // view to bring to the front in the next frame
   std::string requested_workspace;
   bool palette_wanted = false, quit_wanted = false, reset_layout_wanted = false, style_changed = false;
   double events_per_s = 0, frame_ms = 0;

@@ -56,7 +56,8 @@ std::string window_fault(const std::vector<WindowEntry>& windows) {
     const bool small = size.x < kWidthMin || size.y < kHeightMin;
     tiny += small ? 1 : 0;
     if (small && !window.docked) return "window " + window.name + " is smaller than 100 x 80";
-    if (place.y < 0 || place.x + size.x < kTitleBarReach || place.x > kPlaceMax || place.y > kPlaceMax) return "window " + window.name + " is off the screen";
+    if (place.y < 0 || place.x + size.x < kTitleBarReach || place.x > kPlaceMax || place.y > kPlaceMax)
+      return "window " + window.name + " is off the screen";
   }
   if (!windows.empty() && tiny == windows.size()) return "every window is smaller than 100 x 80";
   return "";

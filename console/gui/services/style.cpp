@@ -25,13 +25,13 @@ constexpr std::array<FontFile, 4> kFiles = {{
     {RINGWRIGHT_FONT_TEXT, "/usr/share/fonts/opentype/inter/Inter-Regular.otf", "fonts-inter"},
     {RINGWRIGHT_FONT_STRONG, "/usr/share/fonts/opentype/inter/Inter-SemiBold.otf", "fonts-inter"},
     {RINGWRIGHT_FONT_MONO, "/usr/share/fonts/truetype/jetbrains-mono/JetBrainsMono-Regular.ttf", "fonts-jetbrains-mono"},
-    {RINGWRIGHT_FONT_ICONS, "/usr/share/fonts/truetype/materialdesignicons-webfont/materialdesignicons-webfont.ttf", "fonts-materialdesignicons-webfont"},
+    {RINGWRIGHT_FONT_ICONS, "/usr/share/fonts/truetype/materialdesignicons-webfont/materialdesignicons-webfont.ttf",
+     "fonts-materialdesignicons-webfont"},
 }};
 constexpr size_t kIconFile = 3;
 
 // brand, body, label, heading, hint, number, code, axis
-constexpr std::array<RoleFont, static_cast<size_t>(Role::count)> kRoles = {
-    {{1, 16}, {0, 14}, {0, 13}, {1, 13}, {0, 12}, {2, 13}, {2, 13}, {2, 12}}};
+constexpr std::array<RoleFont, static_cast<size_t>(Role::count)> kRoles = {{{1, 16}, {0, 14}, {0, 13}, {1, 13}, {0, 12}, {2, 13}, {2, 13}, {2, 12}}};
 
 struct Look {
   const Theme* theme = &dark_theme();
@@ -78,20 +78,50 @@ void apply_metrics(ImGuiStyle& style) {
 
 void apply_colors(ImGuiStyle& style, const Theme& theme) {
   const auto set = [&](ImGuiCol slot, Token token, double alpha = 1) { style.Colors[slot] = to_vec4(with_alpha(theme[token], alpha)); };
-  const struct { ImGuiCol slot; Token token; } plain[] = {
-      {ImGuiCol_Text, Token::text}, {ImGuiCol_TextDisabled, Token::text3}, {ImGuiCol_WindowBg, Token::bg1}, {ImGuiCol_PopupBg, Token::bg2},
-      {ImGuiCol_Border, Token::line}, {ImGuiCol_FrameBg, Token::bg2}, {ImGuiCol_FrameBgHovered, Token::bg3}, {ImGuiCol_FrameBgActive, Token::bg3},
-      {ImGuiCol_TitleBg, Token::bg0}, {ImGuiCol_TitleBgActive, Token::bg0}, {ImGuiCol_TitleBgCollapsed, Token::bg0}, {ImGuiCol_MenuBarBg, Token::bg0},
-      {ImGuiCol_ScrollbarGrab, Token::bg3}, {ImGuiCol_ScrollbarGrabHovered, Token::line2}, {ImGuiCol_ScrollbarGrabActive, Token::line2},
-      {ImGuiCol_CheckMark, Token::accent}, {ImGuiCol_SliderGrab, Token::accent}, {ImGuiCol_SliderGrabActive, Token::accent},
-      {ImGuiCol_Button, Token::bg3}, {ImGuiCol_ButtonHovered, Token::line}, {ImGuiCol_ButtonActive, Token::line2},
-      {ImGuiCol_Header, Token::sel}, {ImGuiCol_HeaderHovered, Token::bg3}, {ImGuiCol_HeaderActive, Token::sel},
-      {ImGuiCol_Separator, Token::line}, {ImGuiCol_SeparatorHovered, Token::line2}, {ImGuiCol_SeparatorActive, Token::accent},
-      {ImGuiCol_Tab, Token::bg0}, {ImGuiCol_TabHovered, Token::bg3}, {ImGuiCol_TabSelected, Token::bg1}, {ImGuiCol_TabSelectedOverline, Token::accent},
-      {ImGuiCol_TabDimmed, Token::bg0}, {ImGuiCol_TabDimmedSelected, Token::bg1}, {ImGuiCol_TabDimmedSelectedOverline, Token::line2},
-      {ImGuiCol_DockingEmptyBg, Token::bg0}, {ImGuiCol_TableHeaderBg, Token::bg2}, {ImGuiCol_TableBorderLight, Token::line},
-      {ImGuiCol_TableBorderStrong, Token::line}, {ImGuiCol_NavCursor, Token::accent}, {ImGuiCol_InputTextCursor, Token::accent},
-      {ImGuiCol_TextLink, Token::accent}};
+  const struct {
+    ImGuiCol slot;
+    Token token;
+  } plain[] = {{ImGuiCol_Text, Token::text},
+               {ImGuiCol_TextDisabled, Token::text3},
+               {ImGuiCol_WindowBg, Token::bg1},
+               {ImGuiCol_PopupBg, Token::bg2},
+               {ImGuiCol_Border, Token::line},
+               {ImGuiCol_FrameBg, Token::bg2},
+               {ImGuiCol_FrameBgHovered, Token::bg3},
+               {ImGuiCol_FrameBgActive, Token::bg3},
+               {ImGuiCol_TitleBg, Token::bg0},
+               {ImGuiCol_TitleBgActive, Token::bg0},
+               {ImGuiCol_TitleBgCollapsed, Token::bg0},
+               {ImGuiCol_MenuBarBg, Token::bg0},
+               {ImGuiCol_ScrollbarGrab, Token::bg3},
+               {ImGuiCol_ScrollbarGrabHovered, Token::line2},
+               {ImGuiCol_ScrollbarGrabActive, Token::line2},
+               {ImGuiCol_CheckMark, Token::accent},
+               {ImGuiCol_SliderGrab, Token::accent},
+               {ImGuiCol_SliderGrabActive, Token::accent},
+               {ImGuiCol_Button, Token::bg3},
+               {ImGuiCol_ButtonHovered, Token::line},
+               {ImGuiCol_ButtonActive, Token::line2},
+               {ImGuiCol_Header, Token::sel},
+               {ImGuiCol_HeaderHovered, Token::bg3},
+               {ImGuiCol_HeaderActive, Token::sel},
+               {ImGuiCol_Separator, Token::line},
+               {ImGuiCol_SeparatorHovered, Token::line2},
+               {ImGuiCol_SeparatorActive, Token::accent},
+               {ImGuiCol_Tab, Token::bg0},
+               {ImGuiCol_TabHovered, Token::bg3},
+               {ImGuiCol_TabSelected, Token::bg1},
+               {ImGuiCol_TabSelectedOverline, Token::accent},
+               {ImGuiCol_TabDimmed, Token::bg0},
+               {ImGuiCol_TabDimmedSelected, Token::bg1},
+               {ImGuiCol_TabDimmedSelectedOverline, Token::line2},
+               {ImGuiCol_DockingEmptyBg, Token::bg0},
+               {ImGuiCol_TableHeaderBg, Token::bg2},
+               {ImGuiCol_TableBorderLight, Token::line},
+               {ImGuiCol_TableBorderStrong, Token::line},
+               {ImGuiCol_NavCursor, Token::accent},
+               {ImGuiCol_InputTextCursor, Token::accent},
+               {ImGuiCol_TextLink, Token::accent}};
   for (const auto& entry : plain) set(entry.slot, entry.token);
   set(ImGuiCol_ScrollbarBg, Token::bg1, 0);
   set(ImGuiCol_TableRowBg, Token::bg1, 0);
@@ -137,7 +167,8 @@ void set_scale(float scale) { look().scale = std::clamp(scale, 0.75F, 3.0F); }
 
 ImU32 to_u32(Color color) { return IM_COL32(color.red, color.green, color.blue, color.alpha); }
 ImVec4 to_vec4(Color color) {
-  return {static_cast<float>(color.red) / 255, static_cast<float>(color.green) / 255, static_cast<float>(color.blue) / 255, static_cast<float>(color.alpha) / 255};
+  return {static_cast<float>(color.red) / 255, static_cast<float>(color.green) / 255, static_cast<float>(color.blue) / 255,
+          static_cast<float>(color.alpha) / 255};
 }
 
 const Theme& theme() { return *look().theme; }

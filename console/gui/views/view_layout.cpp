@@ -43,7 +43,8 @@ void heading(const char* title, const std::string& facts) {
   text(title, Role::heading);
   const float room = width - text_width(title, Role::heading) - px(24);
   const float facts_width = std::min(text_width(facts, Role::axis), room);
-  if (room > px(80)) text_at(ImGui::GetWindowDrawList(), {start.x + width - facts_width, start.y + px(1)}, facts, Role::axis, color(Token::text2), facts_width + 1);
+  if (room > px(80))
+    text_at(ImGui::GetWindowDrawList(), {start.x + width - facts_width, start.y + px(1)}, facts, Role::axis, color(Token::text2), facts_width + 1);
 }
 
 std::string block_name(const LayoutPicture& picture, const LayoutBlock& block) {
@@ -52,7 +53,9 @@ std::string block_name(const LayoutPicture& picture, const LayoutBlock& block) {
   return fmt::format("r{}{}", block.rank, halves ? (block.tail ? " tail" : " head") : "");
 }
 
-std::string range_text(const LayoutBlock& block) { return fmt::format("{}-{}", count_text(block.global_start), count_text(block.global_start + block.length - 1)); }
+std::string range_text(const LayoutBlock& block) {
+  return fmt::format("{}-{}", count_text(block.global_start), count_text(block.global_start + block.length - 1));
+}
 
 }  // namespace
 
@@ -60,16 +63,22 @@ void ViewLayout::add_commands(CommandRegistry& registry) {
   const auto cli = [this](const Context&) {
     return fmt::format("ringwright layout --layout {} --cp {} --length {}", question_.layout, question_.cp, question_.batch_slots);
   };
-  registry.add({"layout.next_step", "Next ring step", "Layout", 0, "", nullptr, cli, [this](Context&) { step_ = (step_ + 1) % std::max(1, question_.cp); }});
+  registry.add(
+      {"layout.next_step", "Next ring step", "Layout", 0, "", nullptr, cli, [this](Context&) { step_ = (step_ + 1) % std::max(1, question_.cp); }});
   registry.add({"layout.swap", "Swap the layout with the compared one", "Layout", 0, "", nullptr, cli, [this](Context&) {
                   if (compare_ != "off") std::swap(question_.layout, compare_);
                 }});
-  registry.add({"layout.from_run", "Layout of the current run", "Layout", 0, "", [](const Context& context) -> std::optional<std::string> {
+  registry.add({"layout.from_run", "Layout of the current run", "Layout", 0, "",
+                [](const Context& context) -> std::optional<std::string> {
                   return context.run() ? std::nullopt : std::optional<std::string>("no run is selected");
-                }, cli, [this](Context& context) {
+                },
+                cli,
+                [this](Context& context) {
                   const history::RunRecord& run = context.run()->record;
                   question_.cp = run.mesh.is_object() ? run.mesh.value("cp", 1) : 1;
-                  const nlohmann::json length = run.recipe.is_object() ? run.recipe.value(nlohmann::json::json_pointer("/policy/max_total_sequence_length"), nlohmann::json()) : nlohmann::json();
+                  const nlohmann::json length =
+                      run.recipe.is_object() ? run.recipe.value(nlohmann::json::json_pointer("/policy/max_total_sequence_length"), nlohmann::json())
+                                             : nlohmann::json();
                   if (length.is_number_integer()) question_.batch_slots = question_.tokens = length.get<int64_t>();
                 }});
 }
@@ -106,7 +115,8 @@ void ViewLayout::draw_length_field(const char* id, const char* label, int64_t& v
   ImGui::PushStyleColor(ImGuiCol_Border, color(Token::line));
   const int64_t smallest = 1, largest = layout::kSequenceLengthMax / 2;
   int64_t edited = value;
-  if (ImGui::InputScalar(id, ImGuiDataType_S64, &edited, nullptr, nullptr, "%lld", ImGuiInputTextFlags_EnterReturnsTrue)) value = std::clamp(edited, smallest, largest);
+  if (ImGui::InputScalar(id, ImGuiDataType_S64, &edited, nullptr, nullptr, "%lld", ImGuiInputTextFlags_EnterReturnsTrue))
+    value = std::clamp(edited, smallest, largest);
   ImGui::PopStyleColor();
   ImGui::PopStyleVar();
 }
@@ -116,11 +126,14 @@ void ViewLayout::draw_controls(Context& context) {
   int index = static_cast<int>(std::find(names.begin(), names.end(), question_.layout) - names.begin());
   const auto layout_name = [&](int i) { return names[static_cast<size_t>(i)]; };
   const auto gap = [] { ImGui::SameLine(0, px(12)); };
-  if (choice("###layout.name", "Layout", question_.layout, static_cast<int>(names.size()), layout_name, index, 124)) question_.layout = names[static_cast<size_t>(index)];
+  if (choice("###layout.name", "Layout", question_.layout, static_cast<int>(names.size()), layout_name, index, 124))
+    question_.layout = names[static_cast<size_t>(index)];
   gap();
-  int cp_index = static_cast<int>(std::find(kContextParallelSizes.begin(), kContextParallelSizes.end(), question_.cp) - kContextParallelSizes.begin());
+  int cp_index =
+      static_cast<int>(std::find(kContextParallelSizes.begin(), kContextParallelSizes.end(), question_.cp) - kContextParallelSizes.begin());
   const auto cp_name = [](int i) { return std::to_string(kContextParallelSizes[static_cast<size_t>(i)]); };
-  if (choice("###layout.cp", "cp", std::to_string(question_.cp), static_cast<int>(kContextParallelSizes.size()), cp_name, cp_index, 60)) question_.cp = kContextParallelSizes[static_cast<size_t>(cp_index)];
+  if (choice("###layout.cp", "cp", std::to_string(question_.cp), static_cast<int>(kContextParallelSizes.size()), cp_name, cp_index, 60))
+    question_.cp = kContextParallelSizes[static_cast<size_t>(cp_index)];
   gap();
   const bool filled = question_.tokens == question_.batch_slots;
   draw_length_field("###layout.batch", "Batch", question_.batch_slots);
@@ -158,9 +171,11 @@ void ViewLayout::draw_ruler(ImVec2 start, float width) const {
   }
 }
 
-void ViewLayout::draw_strip_block(const Context& context, const LayoutPicture& picture, const LayoutBlock& block, ImVec2 start, float width, float height) const {
+void ViewLayout::draw_strip_block(const Context& context, const LayoutPicture& picture, const LayoutBlock& block, ImVec2 start, float width,
+                                  float height) const {
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const float left = std::round(x_of(block.global_start, start, width)), right = std::round(x_of(block.global_start + block.length, start, width)) - px(1);
+  const float left = std::round(x_of(block.global_start, start, width)),
+              right = std::round(x_of(block.global_start + block.length, start, width)) - px(1);
   if (right < start.x || left > start.x + width) return;
   const Color fill = picture.replicated ? theme()[Token::neutral] : rank_color(block.rank, picture.question.cp);
   const bool lit = hovered_rank_ == block.rank || (hovered_rank_ < 0 && context.selection.rank == block.rank);
@@ -183,7 +198,8 @@ void ViewLayout::draw_strip_block(const Context& context, const LayoutPicture& p
   const float name_width = text_width(name, Role::axis);
   const float text_right_edge = std::min(right, x_of(std::max(block.global_start, std::min(end, pad_from)), start, width));
   if (text_right_edge - left < name_width + px(8)) return;
-  text_at(list, {(left + text_right_edge - name_width) / 2, start.y + (height - px(4) - font_px(Role::axis)) / 2}, name, Role::axis, lit ? to_u32(ink_on(fill)) : color(Token::text));
+  text_at(list, {(left + text_right_edge - name_width) / 2, start.y + (height - px(4) - font_px(Role::axis)) / 2}, name, Role::axis,
+          lit ? to_u32(ink_on(fill)) : color(Token::text));
 }
 
 void ViewLayout::hover_text(const LayoutPicture& picture, int64_t position) {
@@ -243,7 +259,9 @@ void ViewLayout::draw_bracket(const LayoutPicture& picture, int rank, ImVec2 sta
   if (own.empty()) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImU32 ink = to_u32(rank_color(rank, picture.question.cp));
-  const auto middle = [&](const LayoutBlock& block) { return std::clamp(std::round(x_of(block.global_start + block.length / 2, start, width)), start.x, start.x + width); };
+  const auto middle = [&](const LayoutBlock& block) {
+    return std::clamp(std::round(x_of(block.global_start + block.length / 2, start, width)), start.x, start.x + width);
+  };
   const float left = middle(*own.front()), right = middle(*own.back()), bottom = start.y + px(11);
   for (const LayoutBlock* block : own) list->AddLine({middle(*block), start.y}, {middle(*block), bottom}, ink, px(2));
   if (own.size() > 1) list->AddLine({left, bottom}, {right, bottom}, ink, px(2));
@@ -266,8 +284,9 @@ void ViewLayout::draw_moved(ImVec2 start, float width) const {
 void ViewLayout::draw_strips(Context& context) {
   const int64_t batch_padding = question_.batch_slots - question_.tokens;
   const float width = ImGui::GetContentRegionAvail().x;
-  heading("Global sequence", fmt::format("{} slots   {} tokens   {} batch padding   {} layout padding   1 px = {:.3g} tokens   synthetic", count_text(picture_.padded_length),
-                                         count_text(question_.tokens), count_text(batch_padding), count_text(picture_.layout_padding()),
+  heading("Global sequence", fmt::format("{} slots   {} tokens   {} batch padding   {} layout padding   1 px = {:.3g} tokens   synthetic",
+                                         count_text(picture_.padded_length), count_text(question_.tokens), count_text(batch_padding),
+                                         count_text(picture_.layout_padding()),
                                          static_cast<double>(picture_.padded_length) * (zoom_max_ - zoom_min_) / std::max(1.0F, width)));
   ImVec2 start = ImGui::GetCursorScreenPos();
   draw_ruler(start, width);
@@ -282,7 +301,8 @@ void ViewLayout::draw_strips(Context& context) {
   if (rank >= 0 && rank < question_.cp && !picture_.replicated) draw_bracket(picture_, rank, {start.x, start.y + px(2)}, width);
   start.y += px(24);
   if (compared_) {
-    text_at(ImGui::GetWindowDrawList(), start, compare_ + ": underlined above are the tokens whose owner differs", Role::hint, color(Token::text3), width);
+    text_at(ImGui::GetWindowDrawList(), start, compare_ + ": underlined above are the tokens whose owner differs", Role::hint, color(Token::text3),
+            width);
     start.y += px(18);
     draw_strip(context, "###layout.strip.compared", *compared_, start, width, px(22));
     start.y += px(26);
@@ -300,7 +320,8 @@ void ViewLayout::draw_rank_slots(int rank, bool lit, ImVec2 start, float width, 
     const double scale_x = static_cast<double>(width) / static_cast<double>(std::max<int64_t>(1, entry.slots));
     const float left = start.x + static_cast<float>(std::round(static_cast<double>(block.local_start) * scale_x));
     const float right = start.x + static_cast<float>(std::round(static_cast<double>(block.local_start + block.length) * scale_x)) - px(2);
-    const Color tint = lit ? blend(with_alpha(fill, 0.55), theme()[Token::bg1]) : blend(with_alpha(fill, block.tail ? kTailTint : kHeadTint), theme()[Token::bg1]);
+    const Color tint =
+        lit ? blend(with_alpha(fill, 0.55), theme()[Token::bg1]) : blend(with_alpha(fill, block.tail ? kTailTint : kHeadTint), theme()[Token::bg1]);
     list->AddRectFilled({left, start.y}, {right, start.y + height}, to_u32(tint));
     list->AddRectFilled({left, start.y}, {left + px(4), start.y + height}, to_u32(fill));
     const int64_t padding = std::clamp<int64_t>(block.global_start + block.length - question_.tokens, 0, block.length);
@@ -315,7 +336,8 @@ void ViewLayout::draw_rank_slots(int rank, bool lit, ImVec2 start, float width, 
     const bool halves = question_.layout == "round_robin" && question_.cp > 1;
     const std::string name = (halves ? (block.tail ? "tail  " : "head  ") : "") + range_text(block);
     const Token ink = Token::text;
-    if (text_end - left > px(60)) text_at(list, {left + px(11), start.y + (height - font_px(Role::axis)) / 2}, name, Role::axis, color(ink), text_end - left - px(14));
+    if (text_end - left > px(60))
+      text_at(list, {left + px(11), start.y + (height - font_px(Role::axis)) / 2}, name, Role::axis, color(ink), text_end - left - px(14));
   }
 }
 
@@ -329,7 +351,8 @@ void ViewLayout::draw_work_bar(int rank, ImVec2 start, float width, float row_he
   }
   const auto x = [&](double of_mean) { return start.x + static_cast<float>(of_mean / largest) * width; };
   list->AddRectFilled({start.x, top}, {start.x + width, top + height}, color(Token::bg3), px(2));
-  list->AddRectFilled({start.x, top}, {x(picture_.ranks[static_cast<size_t>(rank)].of_mean), top + height}, to_u32(rank_color(rank, question_.cp)), px(2));
+  list->AddRectFilled({start.x, top}, {x(picture_.ranks[static_cast<size_t>(rank)].of_mean), top + height}, to_u32(rank_color(rank, question_.cp)),
+                      px(2));
   if (!compared_ || row_height < px(16)) return;
   const float tick = std::round(x(compared_->ranks[static_cast<size_t>(rank)].of_mean));
   list->AddRectFilled({tick - px(1), top - px(4)}, {tick + px(1), top + height + px(4)}, color(Token::text));
@@ -341,7 +364,9 @@ void ViewLayout::draw_rank_header(float left, float slots_width) {
   text("Local slots by rank", Role::heading);
   const ImU32 ink = color(Token::text2);
   const float base = left + px(kLabelWidth) + slots_width;
-  const auto right = [&](float x, const char* title) { text_at(list, {base + px(x) - text_width(title, Role::label), start.y}, title, Role::label, ink); };
+  const auto right = [&](float x, const char* title) {
+    text_at(list, {base + px(x) - text_width(title, Role::label), start.y}, title, Role::label, ink);
+  };
   right(66, "tokens");
   right(122, "pad");
   text_at(list, {base + px(142), start.y}, "causal work", Role::label, ink);
@@ -360,18 +385,23 @@ void ViewLayout::draw_rank_row(Context& context, int rank, float row_height, flo
   const LayoutRank& entry = picture_.ranks[static_cast<size_t>(rank)];
   const float text_y = start.y + (row_height - font_px(Role::code)) / 2 - px(1);
   const bool labelled = question_.cp <= kLabelledRanksMax;
-  if (labelled || rank % 4 == 0) text_at(list, {start.x, labelled ? text_y : start.y - px(2)}, fmt::format("rank {}", rank), labelled ? Role::code : Role::axis, color(Token::text));
+  if (labelled || rank % 4 == 0)
+    text_at(list, {start.x, labelled ? text_y : start.y - px(2)}, fmt::format("rank {}", rank), labelled ? Role::code : Role::axis,
+            color(Token::text));
   const float inset = labelled ? px(4) : px(1);
   const ImVec2 slots{start.x + px(kLabelWidth), start.y + inset};
   draw_rank_slots(rank, lit, slots, slots_width, row_height - 2 * inset);
   const float base = start.x + px(kLabelWidth) + slots_width;
   draw_work_bar(rank, {base + px(142), start.y}, px(kNumbersWidth - 142 - 68), row_height);
   if (labelled) {
-    const auto right = [&](float x, const std::string& value, Token ink) { text_at(list, {base + px(x) - text_width(value, Role::number), text_y}, value, Role::number, color(ink)); };
+    const auto right = [&](float x, const std::string& value, Token ink) {
+      text_at(list, {base + px(x) - text_width(value, Role::number), text_y}, value, Role::number, color(ink));
+    };
     right(66, count_text(entry.tokens), Token::text);
     const int64_t padding = entry.batch_padding + entry.layout_padding;
     right(122, count_text(padding), padding > 0 ? Token::text : Token::text3);
-    right(kNumbersWidth - 4, fmt::format("{:.0f} %", entry.of_mean * 100), rank == picture_.slowest && entry.of_mean > 1.005 ? Token::warn : Token::text);
+    right(kNumbersWidth - 4, fmt::format("{:.0f} %", entry.of_mean * 100),
+          rank == picture_.slowest && entry.of_mean > 1.005 ? Token::warn : Token::text);
   }
   if (hovered) {
     next_hovered_rank_ = rank;
@@ -379,10 +409,12 @@ void ViewLayout::draw_rank_row(Context& context, int rank, float row_height, flo
     if (x >= 0 && x < slots_width) {
       const auto slot = static_cast<int64_t>(static_cast<double>(x) / slots_width * static_cast<double>(entry.slots));
       for (const LayoutBlock& block : picture_.blocks) {
-        if ((block.rank == rank || picture_.replicated) && slot >= block.local_start && slot < block.local_start + block.length) hover_text(picture_, block.global_start + slot - block.local_start);
+        if ((block.rank == rank || picture_.replicated) && slot >= block.local_start && slot < block.local_start + block.length)
+          hover_text(picture_, block.global_start + slot - block.local_start);
       }
     } else {
-      ImGui::SetTooltip("rank %d: %s tokens, %s padding, %.0f %% of the mean work", rank, count_text(entry.tokens).c_str(), count_text(entry.batch_padding + entry.layout_padding).c_str(), entry.of_mean * 100);
+      ImGui::SetTooltip("rank %d: %s tokens, %s padding, %.0f %% of the mean work", rank, count_text(entry.tokens).c_str(),
+                        count_text(entry.batch_padding + entry.layout_padding).c_str(), entry.of_mean * 100);
     }
   }
   ImGui::PopID();
@@ -396,7 +428,8 @@ void ViewLayout::draw_ranks(Context& context) {
   for (int rank = 0; rank < question_.cp; ++rank) draw_rank_row(context, rank, labelled ? px(30) : px(10), slots_width);
   ImGui::PopStyleVar();
   ImGui::Dummy({px(1), px(2)});
-  text(summary_sentence(picture_, compared_ ? &*compared_ : nullptr) + (compared_ ? " The tick on a bar is " + compare_ + "." : ""), Role::label, Token::text2);
+  text(summary_sentence(picture_, compared_ ? &*compared_ : nullptr) + (compared_ ? " The tick on a bar is " + compare_ + "." : ""), Role::label,
+       Token::text2);
 }
 
 void ViewLayout::draw_mask(ImVec2 start, float cell) const {
@@ -431,7 +464,8 @@ void ViewLayout::draw_step_table(const Context& context, float width) const {
   }
   const double mean = std::max(1.0, static_cast<double>(total) / question_.cp / question_.cp);
   ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, {px(8), px(3)});
-  if (ImGui::BeginTable("###layout.steps", 5, ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_NoSavedSettings | ImGuiTableFlags_SizingStretchProp, {width, 0})) {
+  if (ImGui::BeginTable("###layout.steps", 5, ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_NoSavedSettings | ImGuiTableFlags_SizingStretchProp,
+                        {width, 0})) {
     constexpr std::array<const char*, 5> titles = {"rank", "keys from", "blocks", "masked", "work, 1 = mean"};
     for (size_t i = 0; i < titles.size(); ++i) ImGui::TableSetupColumn(titles[i], ImGuiTableColumnFlags_WidthStretch, i == 4 ? 1.4F : 1);
     ImGui::TableNextRow(ImGuiTableRowFlags_Headers, px(25));
@@ -449,9 +483,11 @@ void ViewLayout::draw_step_table(const Context& context, float width) const {
       if (lit) ImGui::TableSetBgColor(ImGuiTableBgTarget_RowBg1, color(Token::sel));
       ImGui::TableSetColumnIndex(0);
       const ImVec2 start = ImGui::GetCursorScreenPos();
-      ImGui::GetWindowDrawList()->AddRectFilled({start.x, start.y + px(4)}, {start.x + px(11), start.y + px(15)}, to_u32(rank_color(row.rank, question_.cp)), px(3));
+      ImGui::GetWindowDrawList()->AddRectFilled({start.x, start.y + px(4)}, {start.x + px(11), start.y + px(15)},
+                                                to_u32(rank_color(row.rank, question_.cp)), px(3));
       text_at(ImGui::GetWindowDrawList(), {start.x + px(18), start.y + px(2)}, std::to_string(row.rank), Role::number, color(Token::text));
-      const std::array<std::string, 4> cells = {row.keys_from == row.rank ? "itself" : fmt::format("rank {}", row.keys_from), std::to_string(row.blocks), std::to_string(row.masked),
+      const std::array<std::string, 4> cells = {row.keys_from == row.rank ? "itself" : fmt::format("rank {}", row.keys_from),
+                                                std::to_string(row.blocks), std::to_string(row.masked),
                                                 fmt::format("{:.2f}", static_cast<double>(row.work) / mean)};
       for (size_t i = 0; i < cells.size(); ++i) {
         ImGui::TableSetColumnIndex(static_cast<int>(i) + 1);
@@ -486,8 +522,12 @@ void ViewLayout::draw_work_by_step(const std::vector<std::vector<RingStepRow>>& 
       const double work = static_cast<double>(row.work) / mean;
       const Color fill = rank_color(row.rank, question_.cp);
       list->AddRectFilled({x, y + px(4)}, {x + bar, y + px(12)}, color(Token::bg3), px(2));
-      list->AddRectFilled({x, y + px(4)}, {x + bar * static_cast<float>(work / largest), y + px(12)}, now ? to_u32(fill) : to_u32(blend(with_alpha(fill, 0.6), theme()[Token::bg1])), px(2));
-      text_at(list, {x + bar + px(8), y}, fmt::format("{:.2f}", work), Role::axis, color(row.work == 0 ? Token::text3 : now ? Token::text : Token::text2));
+      list->AddRectFilled({x, y + px(4)}, {x + bar * static_cast<float>(work / largest), y + px(12)},
+                          now ? to_u32(fill) : to_u32(blend(with_alpha(fill, 0.6), theme()[Token::bg1])), px(2));
+      text_at(list, {x + bar + px(8), y}, fmt::format("{:.2f}", work), Role::axis,
+              color(row.work == 0 ? Token::text3
+                    : now         ? Token::text
+                                  : Token::text2));
     }
   }
   ImGui::Dummy({width, px(20) + static_cast<float>(question_.cp) * px(20)});
@@ -497,7 +537,9 @@ void ViewLayout::draw_ring_steps(Context& context) {
   ImGui::Dummy({px(1), px(4)});
   heading("Ring steps", "forward   causal");
   if (picture_.replicated || question_.cp == 1 || question_.cp > kMatrixRanksMax) {
-    text(question_.cp > kMatrixRanksMax ? fmt::format("Drawn up to cp {}: ringwright layout --json has them all.", kMatrixRanksMax) : "Every rank holds all keys: there is no ring.", Role::label, Token::text2);
+    text(question_.cp > kMatrixRanksMax ? fmt::format("Drawn up to cp {}: ringwright layout --json has them all.", kMatrixRanksMax)
+                                        : "Every rank holds all keys: there is no ring.",
+         Role::label, Token::text2);
     return;
   }
   ImGui::AlignTextToFramePadding();
@@ -517,7 +559,12 @@ void ViewLayout::draw_ring_steps(Context& context) {
     const ImVec2 low{start.x, start.y + px(7)}, high{start.x + px(12), start.y + px(19)};
     const Color fill = theme().series[1];
     ImDrawList* list = ImGui::GetWindowDrawList();
-    if (i < 3) list->AddRectFilled(low, high, i == 0 ? to_u32(fill) : i == 1 ? to_u32(blend(with_alpha(fill, kHeadTint), theme()[Token::bg1])) : color(Token::bg3), px(2));
+    if (i < 3)
+      list->AddRectFilled(low, high,
+                          i == 0   ? to_u32(fill)
+                          : i == 1 ? to_u32(blend(with_alpha(fill, kHeadTint), theme()[Token::bg1]))
+                                   : color(Token::bg3),
+                          px(2));
     list->AddRect(low, high, color(i == 0 ? Token::text : Token::line2), px(2), px(1));
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + px(18));
     ImGui::AlignTextToFramePadding();

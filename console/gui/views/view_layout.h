@@ -28,7 +28,8 @@ class ViewLayout : public View {
   void draw_strips(Context& context);
   void draw_ruler(ImVec2 start, float width) const;
   void draw_strip(Context& context, const char* id, const LayoutPicture& picture, ImVec2 start, float width, float height);
-  void draw_strip_block(const Context& context, const LayoutPicture& picture, const LayoutBlock& block, ImVec2 start, float width, float height) const;
+  void draw_strip_block(const Context& context, const LayoutPicture& picture, const LayoutBlock& block, ImVec2 start, float width,
+                        float height) const;
   void draw_bracket(const LayoutPicture& picture, int rank, ImVec2 start, float width) const;
   void draw_moved(ImVec2 start, float width) const;
   void handle_zoom(ImVec2 start, float width);

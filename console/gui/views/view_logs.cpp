@@ -23,7 +23,8 @@ std::string rank_text(int rank) { return rank < 0 ? "daemon" : fmt::format("rank
 void ViewLogs::add_commands(CommandRegistry& registry) {
   const auto cli = [](const Context& context) { return "ringwright logs " + context.selection.run; };
   const auto follow_cli = [](const Context& context) { return "ringwright logs -f " + context.selection.run; };
-  registry.add({"logs.follow", "Follow new log lines", "Logs", ImGuiKey_Space, "Space", nullptr, follow_cli, [this](Context&) { follow_ = !follow_; }});
+  registry.add(
+      {"logs.follow", "Follow new log lines", "Logs", ImGuiKey_Space, "Space", nullptr, follow_cli, [this](Context&) { follow_ = !follow_; }});
   registry.add({"logs.next_error", "Next error line", "Logs", ImGuiKey_RightBracket, "]", nullptr, cli, [this](Context&) { jump_ = 1; }});
   registry.add({"logs.previous_error", "Previous error line", "Logs", ImGuiKey_LeftBracket, "[", nullptr, cli, [this](Context&) { jump_ = -1; }});
 }
@@ -35,12 +36,14 @@ void ViewLogs::draw_level_chips() {
     const float width = text_width(kLogLevels[i], Role::label) + px(16), height = px(22);
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float top = start.y + (ImGui::GetFrameHeight() - height) / 2;
-    if (ImGui::InvisibleButton(fmt::format("###logs.level.{}", kLogLevels[i]).c_str(), {width, ImGui::GetFrameHeight()})) filter_.set_levels(filter_.levels() ^ (1U << i));
+    if (ImGui::InvisibleButton(fmt::format("###logs.level.{}", kLogLevels[i]).c_str(), {width, ImGui::GetFrameHeight()}))
+      filter_.set_levels(filter_.levels() ^ (1U << i));
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImVec2 low{start.x, top}, high{start.x + width, top + height};
     if (on) list->AddRectFilled(low, high, color(Token::bg3), px(11));
     if (ImGui::IsItemHovered() || !on) list->AddRect(low, high, color(ImGui::IsItemHovered() ? Token::line2 : Token::line), px(11), px(1));
-    text_at(list, {start.x + px(8), top + (height - font_px(Role::label)) / 2 - px(1)}, kLogLevels[i], Role::label, color(on ? (i == 1 ? Token::text : kLevelInks[static_cast<size_t>(i)]) : Token::text3));
+    text_at(list, {start.x + px(8), top + (height - font_px(Role::label)) / 2 - px(1)}, kLogLevels[i], Role::label,
+            color(on ? (i == 1 ? Token::text : kLevelInks[static_cast<size_t>(i)]) : Token::text3));
     ImGui::SameLine(0, px(4));
   }
 }
@@ -72,7 +75,8 @@ void ViewLogs::draw_line(const Run& run, const history::LogLine& line, float wid
   const std::string rank = rank_text(line.rank);
   const float rank_width = text_width("daemon", Role::axis), rank_left = start.x + px(74);
   if (line.rank >= 0 && run.record.world_size > 1) {
-    list->AddRectFilled({rank_left, start.y + px(3)}, {rank_left + px(3), start.y + px(kLineHeight) - px(3)}, to_u32(theme().series_color(line.rank)));
+    list->AddRectFilled({rank_left, start.y + px(3)}, {rank_left + px(3), start.y + px(kLineHeight) - px(3)},
+                        to_u32(theme().series_color(line.rank)));
   }
   text_at(list, {rank_left + px(7), y + px(0.5F)}, rank, Role::axis, color(Token::text2));
   const float level_left = rank_left + rank_width + px(19);
@@ -154,7 +158,8 @@ void ViewLogs::draw(Context& context) {
   if (jump_ != 0) jump_to_error(*run, std::exchange(jump_, 0));
   if (!filter_.error().empty()) text("Pattern: " + filter_.error() + " (the last good one is in use)", Role::hint, Token::error);
   if (run->log_lines_dropped > 0) {
-    text(fmt::format("{} older lines: ringwright logs {}", text::format_count(static_cast<int64_t>(run->log_lines_dropped)), run->record.id), Role::hint, Token::text3);
+    text(fmt::format("{} older lines: ringwright logs {}", text::format_count(static_cast<int64_t>(run->log_lines_dropped)), run->record.id),
+         Role::hint, Token::text3);
   }
   if (filter_.lines(*run).empty()) {
     if (empty_state("No line matches", "Filter, levels and rank leave none", "Show all###logs.clear")) {

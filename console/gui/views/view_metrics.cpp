@@ -24,7 +24,8 @@ struct MainMetric {
   const char* metric;
   const char* title;
 };
-constexpr std::array kMainMetrics = {MainMetric{"loss", "loss"}, MainMetric{"grad_norm", "gradient norm"}, MainMetric{"tokens_per_s", "tokens/s"}, MainMetric{"lr", "learning rate"}};
+constexpr std::array kMainMetrics = {MainMetric{"loss", "loss"}, MainMetric{"grad_norm", "gradient norm"}, MainMetric{"tokens_per_s", "tokens/s"},
+                                     MainMetric{"lr", "learning rate"}};
 
 int format_tick(double value, char* buffer, int size, void* elapsed) {
   std::string label;
@@ -32,7 +33,9 @@ int format_tick(double value, char* buffer, int size, void* elapsed) {
     label = text::format_elapsed(value);
   } else {
     const double magnitude = std::abs(value);
-    label = magnitude >= 1e4 ? text::format_short(value) : magnitude < 1e-4 && magnitude > 1e-12 ? fmt::format("{:.2g}", value) : text::format_value(magnitude < 1e-12 ? 0 : value);
+    label = magnitude >= 1e4                        ? text::format_short(value)
+            : magnitude < 1e-4 && magnitude > 1e-12 ? fmt::format("{:.2g}", value)
+                                                    : text::format_value(magnitude < 1e-12 ? 0 : value);
   }
   return std::snprintf(buffer, static_cast<size_t>(size), "%s", label.c_str());
 }
@@ -98,7 +101,9 @@ void ViewMetrics::add_commands(CommandRegistry& registry) {
 
 void ViewMetrics::draw_controls() {
   int axis = static_cast<int>(axis_);
-  if (choice("###metrics.x", "x", kAxisNames[static_cast<size_t>(axis)], 3, [](int i) { return std::string(kAxisNames[static_cast<size_t>(i)]); }, axis, 92)) {
+  if (choice(
+          "###metrics.x", "x", kAxisNames[static_cast<size_t>(axis)], 3, [](int i) { return std::string(kAxisNames[static_cast<size_t>(i)]); }, axis,
+          92)) {
     axis_ = static_cast<XAxis>(axis);
     fitted_ = true;
   }
@@ -110,7 +115,8 @@ void ViewMetrics::draw_controls() {
   }
   ImGui::SameLine(0, px(12));
   int log = log_ ? 1 : 0;
-  if (choice("###metrics.scale", "y", log_ ? "log" : "linear", 2, [](int i) { return std::string(i == 0 ? "linear" : "log"); }, log, 84)) log_ = log == 1;
+  if (choice("###metrics.scale", "y", log_ ? "log" : "linear", 2, [](int i) { return std::string(i == 0 ? "linear" : "log"); }, log, 84))
+    log_ = log == 1;
   ImGui::SameLine(0, px(12));
   const float room = ImGui::GetContentRegionAvail().x - (fitted_ ? 0 : px(80));
   if (room > px(90)) filter_field("###metrics.filter", "Filter metrics", filter_, std::min(px(240), room), focus_filter_);
@@ -258,7 +264,8 @@ void ViewMetrics::draw_cursor_card(const std::vector<Line>& lines, double x) con
     list->AddRectFilled({start.x, start.y + px(3)}, {start.x + px(11), start.y + px(14)}, to_u32(theme().series_color(run.color_index)), px(3));
     const std::string value = text::format_value(rows[i].value);
     const float value_width = text_width(value, Role::number);
-    text_at(list, {start.x + px(18), start.y}, run.name, rows[i].line->current ? Role::heading : Role::label, color(Token::text), width - value_width - px(30));
+    text_at(list, {start.x + px(18), start.y}, run.name, rows[i].line->current ? Role::heading : Role::label, color(Token::text),
+            width - value_width - px(30));
     text_at(list, {start.x + width - value_width, start.y}, value, Role::number, color(std::isfinite(rows[i].value) ? Token::text : Token::error));
     ImGui::Dummy({width, px(14)});
   }
@@ -311,8 +318,10 @@ void ViewMetrics::draw_plot(Context& context, const Card& card, std::vector<Line
   }
   const WithFont axis_font(Role::axis);
   const std::string id = "###plot." + card.metric;
-  if (!ImPlot::BeginPlot(id.c_str(), {width, height}, ImPlotFlags_NoTitle | ImPlotFlags_NoLegend | ImPlotFlags_NoMenus | ImPlotFlags_NoMouseText)) return;
-  ImPlot::SetupAxes(nullptr, nullptr, ImPlotAxisFlags_NoHighlight | ImPlotAxisFlags_NoTickMarks, ImPlotAxisFlags_NoHighlight | ImPlotAxisFlags_NoTickMarks | ImPlotAxisFlags_Lock);
+  if (!ImPlot::BeginPlot(id.c_str(), {width, height}, ImPlotFlags_NoTitle | ImPlotFlags_NoLegend | ImPlotFlags_NoMenus | ImPlotFlags_NoMouseText))
+    return;
+  ImPlot::SetupAxes(nullptr, nullptr, ImPlotAxisFlags_NoHighlight | ImPlotAxisFlags_NoTickMarks,
+                    ImPlotAxisFlags_NoHighlight | ImPlotAxisFlags_NoTickMarks | ImPlotAxisFlags_Lock);
   ImPlot::SetupAxisLinks(ImAxis_X1, &x_min_, &x_max_);
   static int elapsed_marker = 0;
   ImPlot::SetupAxisFormat(ImAxis_X1, format_tick, axis_ == XAxis::elapsed ? &elapsed_marker : nullptr);
@@ -358,7 +367,8 @@ void ViewMetrics::draw_card_title(Context& context, const Card& card, const std:
   const float warning_width = warning.empty() ? 0 : text_width(warning, Role::hint) + px(8);
   const float title_width = std::min(text_width(card.title, Role::heading), right - start.x - px(10) - warning_width);
   text_at(list, {start.x + px(10), y - font_px(Role::heading) / 2 - px(1)}, card.title, Role::heading, color(Token::text), title_width + 1);
-  if (!warning.empty()) text_at(list, {start.x + px(18) + title_width, y - font_px(Role::hint) / 2 - px(1)}, warning, Role::hint, color(Token::error));
+  if (!warning.empty())
+    text_at(list, {start.x + px(18) + title_width, y - font_px(Role::hint) / 2 - px(1)}, warning, Role::hint, color(Token::error));
 }
 
 void ViewMetrics::draw_card(Context& context, const Card& card, float width, float height) {
@@ -420,7 +430,8 @@ void ViewMetrics::draw(Context& context) {
     if (!there || (ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows) && ImGui::IsKeyPressed(ImGuiKey_Escape))) large_.clear();
   }
   if (list.empty()) {
-    const bool reading = std::any_of(context.state.runs().begin(), context.state.runs().end(), [](const auto& run) { return run->details == Loading::reading; });
+    const bool reading =
+        std::any_of(context.state.runs().begin(), context.state.runs().end(), [](const auto& run) { return run->details == Loading::reading; });
     if (!context.state.runs_known() || reading) {
       skeleton(6, px(40));
     } else if (!filter_.empty()) {

@@ -31,7 +31,7 @@ class ViewMetrics : public View {
     double weight = -1;
   };
   struct Card {
-    std::string metric;              // its name in the runs
+    std::string metric;  // its name in the runs
     std::string title;
   };
   struct Line {

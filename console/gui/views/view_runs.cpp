@@ -29,11 +29,11 @@ std::string number_text(std::optional<double> value, bool short_form) {
 
 struct Column {
   const char* title;
-  float width;          // design pixels; 0 takes what is left
-  float view_width_min; // narrower views leave it out
+  float width;           // design pixels; 0 takes what is left
+  float view_width_min;  // narrower views leave it out
   bool right;
-  double (*sort_value)(const Run&, const Context&);      // unknown = NaN, sorted last
-  std::string (*sort_text)(const Run&);                  // for columns of words
+  double (*sort_value)(const Run&, const Context&);  // unknown = NaN, sorted last
+  std::string (*sort_text)(const Run&);              // for columns of words
   void (*draw)(Context&, Run&, float width);
 };
 
@@ -71,7 +71,9 @@ double loss_of(const Run& run, const Context&) { return value_or_unknown(latest_
 double rate_of(const Run& run, const Context&) { return value_or_unknown(latest_value(run, "tokens_per_s")); }
 double step_of(const Run& run, const Context&) { return run.record.last_step < 0 ? kUnknown : static_cast<double>(run.record.last_step); }
 double elapsed_of(const Run& run, const Context& context) { return value_or_unknown(elapsed_s(run.record, context.source.now_unix_ns())); }
-double started_of(const Run& run, const Context&) { return run.record.started_unix_ns == 0 ? kUnknown : static_cast<double>(run.record.started_unix_ns); }
+double started_of(const Run& run, const Context&) {
+  return run.record.started_unix_ns == 0 ? kUnknown : static_cast<double>(run.record.started_unix_ns);
+}
 
 // Live numbers of a run whose daemon is silent are shown as the past that they are.
 Token live_ink(const Context& context, const Run& run) {
@@ -99,7 +101,9 @@ const std::vector<Column>& columns() {
          draw_number(number_text(loss, false), width, loss && !std::isfinite(*loss) ? Token::error : live_ink(context, run));
        }},
       {"tok/s", 44, 400, true, rate_of, nullptr,
-       [](Context& context, Run& run, float width) { draw_number(number_text(latest_value(run, "tokens_per_s"), true), width, live_ink(context, run)); }},
+       [](Context& context, Run& run, float width) {
+         draw_number(number_text(latest_value(run, "tokens_per_s"), true), width, live_ink(context, run));
+       }},
       {"elapsed", 60, 460, true, elapsed_of, nullptr,
        [](Context& context, Run& run, float width) {
          const auto seconds = elapsed_s(run.record, context.source.now_unix_ns());
@@ -163,17 +167,22 @@ void move_by(Context& context, const std::vector<std::shared_ptr<Run>>& listed, 
 }  // namespace
 
 void ViewRuns::add_commands(CommandRegistry& registry) {
-  const auto line = [](const char* verb) { return [verb](const Context& context) { return fmt::format("ringwright {} {}", verb, context.selection.run); }; };
+  const auto line = [](const char* verb) {
+    return [verb](const Context& context) { return fmt::format("ringwright {} {}", verb, context.selection.run); };
+  };
   const auto no_run = [](const Context& context) { return context.run() ? std::nullopt : std::optional<std::string>("no run is selected"); };
   registry.add({"runs.mark", "Show or hide the current run in plots", "Runs", ImGuiKey_X, "X", no_run, nullptr, mark_current});
   registry.add({"runs.stop", "Stop the current run after its step", "Runs", ImGuiMod_Ctrl | ImGuiKey_Period, "Ctrl+.", cannot_change, line("stop"),
                 [](Context& context) { context.source.stop(context.selection.run, false); }});
-  registry.add({"runs.kill", "Kill the current run", "Runs", 0, "", cannot_change, line("stop --force"), [](Context& context) { context.stop_asked = context.selection.run; }});
+  registry.add({"runs.kill", "Kill the current run", "Runs", 0, "", cannot_change, line("stop --force"),
+                [](Context& context) { context.stop_asked = context.selection.run; }});
   registry.add({"runs.next_alert", "Next run that failed or was lost", "Runs", ImGuiKey_N, "N", nullptr, nullptr, next_alert});
   registry.add({"runs.copy_id", "Copy the current run's id", "Runs", 0, "", no_run, nullptr,
                 [](Context& context) { ImGui::SetClipboardText(context.selection.run.c_str()); }});
-  registry.add({"runs.next", "Next run in the table", "Runs", ImGuiKey_J, "J", no_run, line("runs show"), [this](Context& context) { move_by(context, listed_, 1); }});
-  registry.add({"runs.previous", "Previous run in the table", "Runs", ImGuiKey_K, "K", no_run, line("runs show"), [this](Context& context) { move_by(context, listed_, -1); }});
+  registry.add({"runs.next", "Next run in the table", "Runs", ImGuiKey_J, "J", no_run, line("runs show"),
+                [this](Context& context) { move_by(context, listed_, 1); }});
+  registry.add({"runs.previous", "Previous run in the table", "Runs", ImGuiKey_K, "K", no_run, line("runs show"),
+                [this](Context& context) { move_by(context, listed_, -1); }});
 }
 
 void ViewRuns::list_runs(const Context& context) {
@@ -224,7 +233,8 @@ void ViewRuns::draw_table(Context& context, float height) {
     ImGui::TableNextRow(ImGuiTableRowFlags_Headers, px(kRowHeight) + 2 * px(3));
     for (size_t i = 0; i < columns().size(); ++i) {
       if (!ImGui::TableSetColumnIndex(static_cast<int>(i))) continue;
-      const bool untitled = std::string_view(columns()[i].title).starts_with("###") || (columns()[i].draw == draw_state && view_width < kStateWordsFrom);
+      const bool untitled =
+          std::string_view(columns()[i].title).starts_with("###") || (columns()[i].draw == draw_state && view_width < kStateWordsFrom);
       const std::string_view title = untitled ? "" : columns()[i].title;
       const WithFont label(Role::label);
       ImGui::PushStyleColor(ImGuiCol_Text, color(Token::text2));
@@ -269,7 +279,8 @@ void ViewRuns::draw_stop_buttons(Context& context, const Run& run) {
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, ImGui::GetContentRegionAvail().x - width));
   const ImVec2 start = ImGui::GetCursorScreenPos();
   if (button_or_reason("      Stop###runs.stop", reason)) context.commands.run("runs.stop", context);
-  draw_icon(ImGui::GetWindowDrawList(), icons::stop, {start.x + px(17), start.y + ImGui::GetItemRectSize().y / 2}, 14, color(reason.empty() ? Token::text : Token::text3));
+  draw_icon(ImGui::GetWindowDrawList(), icons::stop, {start.x + px(17), start.y + ImGui::GetItemRectSize().y / 2}, 14,
+            color(reason.empty() ? Token::text : Token::text3));
 }
 
 void ViewRuns::draw_footer(Context& context) {
@@ -293,9 +304,11 @@ void ViewRuns::draw_footer(Context& context) {
   const std::string facts = fmt::format("{}   {}   {}   started {}", record.id, record.algorithm, mesh, clock_text(record.started_unix_ns));
   text_fitted(facts, width, Role::axis, color(Token::text2));
   if (!record.reason.empty()) {
-    text_fitted(std::string(look.word) + ": " + record.reason, width, Role::label, color(record.state == RunState::failed ? Token::error : Token::text));
+    text_fitted(std::string(look.word) + ": " + record.reason, width, Role::label,
+                color(record.state == RunState::failed ? Token::error : Token::text));
   } else {
-    text_fitted(fmt::format("{} shown in plots; click a swatch or press X to show or hide", context.selection.shown.size()), width, Role::hint, color(Token::text3));
+    text_fitted(fmt::format("{} shown in plots; click a swatch or press X to show or hide", context.selection.shown.size()), width, Role::hint,
+                color(Token::text3));
   }
 }
 
@@ -309,7 +322,9 @@ void ViewRuns::draw_kill_dialog(Context& context) {
     ImGui::CloseCurrentPopup();
   } else {
     text(run->record.name + "  " + run->record.id, Role::heading);
-    text(fmt::format("Its {} workers end at once; what came after the last checkpoint is lost (last step {}).", run->record.world_size, run->record.last_step), Role::label);
+    text(fmt::format("Its {} workers end at once; what came after the last checkpoint is lost (last step {}).", run->record.world_size,
+                     run->record.last_step),
+         Role::label);
     text("$ ringwright stop --force " + run->record.id, Role::code, Token::text2);
     ImGui::Dummy({px(1), px(4)});
     if (ImGui::Button("Cancel###cancel")) context.stop_asked.clear(), ImGui::CloseCurrentPopup();
@@ -342,7 +357,8 @@ void ViewRuns::draw(Context& context) {
   list_runs(context);
   const std::string hits = fmt::format("{} of {}", listed_.size(), context.state.runs().size());
   const float hits_width = text_width(hits, Role::axis) + px(12);
-  filter_field("###runs.filter", "Filter by name, id, state, mesh; !word excludes", filter_, ImGui::GetContentRegionAvail().x - hits_width, focus_filter_);
+  filter_field("###runs.filter", "Filter by name, id, state, mesh; !word excludes", filter_, ImGui::GetContentRegionAvail().x - hits_width,
+               focus_filter_);
   ImGui::SameLine(0, px(12));
   ImGui::AlignTextToFramePadding();
   text(hits, Role::axis, Token::text2);

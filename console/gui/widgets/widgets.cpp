@@ -10,7 +10,9 @@
 namespace ringwright::gui {
 namespace {
 
-ImVec2 extent_of(std::string_view content, Role role) { return font(role)->CalcTextSizeA(font_px(role), FLT_MAX, 0, content.data(), content.data() + content.size()); }
+ImVec2 extent_of(std::string_view content, Role role) {
+  return font(role)->CalcTextSizeA(font_px(role), FLT_MAX, 0, content.data(), content.data() + content.size());
+}
 
 // The longest start of `content` that fits with "...", at a character boundary.
 std::string cut(std::string_view content, float width, Role role) {
@@ -97,7 +99,8 @@ bool swatch(const char* id, Color fill, bool on) {
   return clicked;
 }
 
-bool choice(const char* id, const char* label, std::string_view current, int count, const std::function<std::string(int)>& name, int& index, float width) {
+bool choice(const char* id, const char* label, std::string_view current, int count, const std::function<std::string(int)>& name, int& index,
+            float width) {
   ImGui::AlignTextToFramePadding();
   if (*label != 0) {
     text(label, Role::label, Token::text2);
@@ -112,7 +115,9 @@ bool choice(const char* id, const char* label, std::string_view current, int cou
   const bool open = ImGui::BeginCombo(id, std::string(current).c_str(), ImGuiComboFlags_HeightLarge | ImGuiComboFlags_NoArrowButton);
   ImGui::PopStyleColor();
   ImGui::PopStyleVar();
-  if (!open) draw_icon(ImGui::GetWindowDrawList(), icons::chevron_down, {start.x + px(width) - px(14), start.y + ImGui::GetFrameHeight() / 2}, 16, color(Token::text2));
+  if (!open)
+    draw_icon(ImGui::GetWindowDrawList(), icons::chevron_down, {start.x + px(width) - px(14), start.y + ImGui::GetFrameHeight() / 2}, 16,
+              color(Token::text2));
   if (open) {
     for (int i = 0; i < count; ++i) {
       ImGui::PushID(i);

@@ -38,7 +38,8 @@ StateLook state_look(history::RunState state);
 bool swatch(const char* id, Color color, bool on);
 
 // "Label [value v]" with a list of choices. `width` in design pixels. Returns true when the choice changed.
-bool choice(const char* id, const char* label, std::string_view current, int count, const std::function<std::string(int)>& name, int& index, float width);
+bool choice(const char* id, const char* label, std::string_view current, int count, const std::function<std::string(int)>& name, int& index,
+            float width);
 
 // Search field with a magnifier and a hint; true when the text changed.
 bool filter_field(const char* id, const char* hint, std::string& text, float width, bool& focus_wanted);

@@ -79,7 +79,8 @@ bool ConsoleTest::window_is_sound(const char* name) const {
   const ImGuiWindow* window = ImGui::FindWindowByName(name);
   if (window == nullptr) return false;
   const ImVec2 display = ImGui::GetIO().DisplaySize;
-  return window->Size.x >= 100 && window->Size.y >= 80 && window->Pos.x >= 0 && window->Pos.y >= 0 && window->Pos.x < display.x && window->Pos.y < display.y;
+  return window->Size.x >= 100 && window->Size.y >= 80 && window->Pos.x >= 0 && window->Pos.y >= 0 && window->Pos.x < display.x &&
+         window->Pos.y < display.y;
 }
 
 }  // namespace ringwright::gui

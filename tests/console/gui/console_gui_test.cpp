@@ -89,7 +89,8 @@ TEST_F(Console, ThePaletteRunsACommandAndSaysWhyOneIsRefused) {
     IM_CHECK(theme().name != before);
     self().context().read_only = true;
     IM_CHECK(!self().context().commands.run("runs.stop", self().context()));
-    IM_CHECK_STR_EQ(self().context().toasts.back().notice.text.c_str(), "Stop the current run after its step: the console was started with --read-only");
+    IM_CHECK_STR_EQ(self().context().toasts.back().notice.text.c_str(),
+                    "Stop the current run after its step: the console was started with --read-only");
   });
 }
 
@@ -118,7 +119,8 @@ TEST_F(Console, StopAsksNothingAndKillAsks) {
 TEST_F(Console, T37RunsOfOneNameAreToldApartByTheirId) {
   open(demo(1));
   std::vector<history::RunRecord> records;
-  for (const auto& [id, name] : std::vector<std::pair<std::string, std::string>>{{"r_a", "same"}, {"r_b", "same"}, {"r_c", "same"}, {"r_d", ""}, {"r_e", "x##1"}, {"r_f", "x##2"}, {"r_g", "x###z"}}) {
+  for (const auto& [id, name] : std::vector<std::pair<std::string, std::string>>{
+           {"r_a", "same"}, {"r_b", "same"}, {"r_c", "same"}, {"r_d", ""}, {"r_e", "x##1"}, {"r_f", "x##2"}, {"r_g", "x###z"}}) {
     history::RunRecord record;
     record.id = id;
     record.name = name;
@@ -178,6 +180,17 @@ TEST_F(Console, ThemeAndScaleChangeAndEveryViewStillDraws) {
   }
 }
 
+TEST_F(Console, GAndALetterGoToAView) {
+  open(demo(3));
+  drive([](ImGuiTestContext* engine) {
+    engine->ItemClick("//###view.logs/###logs.level.debug");
+    engine->KeyPress(ImGuiKey_G);
+    engine->KeyPress(ImGuiKey_M);
+    engine->Yield(3);
+    IM_CHECK_STR_EQ(ImGui::GetCurrentContext()->NavWindow->RootWindow->Name, "Metrics###view.metrics");
+  });
+}
+
 TEST_F(Console, EveryCommandHasATitleAndIsListedOnce) {
   open(demo(1));
   std::set<std::string> ids, keys;
@@ -210,7 +223,9 @@ class DamagedLayouts : public Console {};
 
 TEST_F(DamagedLayouts, T38TheConsoleStartsWithEveryKindOfLayoutFile) {
   const std::filesystem::path store = folder_.path() / "history.db";
-  { history::Writer writer(store, {}); }
+  {
+    history::Writer writer(store, {});
+  }
   Options options;
   options.store = store;
   options.scale = 1;
@@ -239,7 +254,8 @@ TEST_F(DamagedLayouts, T38TheConsoleStartsWithEveryKindOfLayoutFile) {
     open(options);
     ASSERT_EQ(context().toasts.size(), 1u) << kind;
     EXPECT_THAT(context().toasts.back().notice.text, ::testing::HasSubstr("kept as layout-watch.ini.damaged-")) << kind;
-    for (const char* name : {"Runs###view.runs", "Metrics###view.metrics", "Logs###view.logs"}) EXPECT_TRUE(window_is_sound(name)) << kind << ", " << name;
+    for (const char* name : {"Runs###view.runs", "Metrics###view.metrics", "Logs###view.logs"})
+      EXPECT_TRUE(window_is_sound(name)) << kind << ", " << name;
   }
   application_.reset();
   std::filesystem::remove(file);
@@ -261,7 +277,9 @@ TEST_F(DamagedLayouts, T38TheConsoleStartsWithEveryKindOfLayoutFile) {
 
 TEST_F(Console, AnEmptyHistorySaysWhatToDoNext) {
   const std::filesystem::path store = folder_.path() / "history.db";
-  { history::Writer writer(store, {}); }
+  {
+    history::Writer writer(store, {});
+  }
   Options options;
   options.store = store;
   open(options);
@@ -285,7 +303,13 @@ TEST_F(Console, AHistoryFileShowsItsRunsAndFollowsNewPoints) {
   writer.create_run(record);
   writer.set_state(record.id, history::RunState::running, "");
   const auto send = [&](int64_t step, double loss) {
-    writer.append({record.id, wire::Kind::metric, 0, static_cast<uint64_t>(step), 0, step, {{"step", step}, {"tokens", step}, {"points", {{"train/loss", loss}}}}});
+    writer.append({record.id,
+                   wire::Kind::metric,
+                   0,
+                   static_cast<uint64_t>(step),
+                   0,
+                   step,
+                   {{"step", step}, {"tokens", step}, {"points", {{"train/loss", loss}}}}});
     writer.flush();
   };
   send(1, 2.0);

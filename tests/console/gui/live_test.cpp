@@ -20,8 +20,8 @@ class Daemon {
   Daemon() {
     pid_ = ::fork();
     if (pid_ == 0) {
-      ::execl(RINGWRIGHT_BINARY_DIR "/ringwrightd", "ringwrightd", "--foreground", "--log-level", "off", "--worker", RINGWRIGHT_BINARY_DIR "/tests/scripted_worker",
-              "--stop-grace-s", "0.5", "--orphan-grace-s", "0.3", nullptr);
+      ::execl(RINGWRIGHT_BINARY_DIR "/ringwrightd", "ringwrightd", "--foreground", "--log-level", "off", "--worker",
+              RINGWRIGHT_BINARY_DIR "/tests/scripted_worker", "--stop-grace-s", "0.5", "--orphan-grace-s", "0.3", nullptr);
       ::_exit(127);
     }
   }
@@ -40,8 +40,12 @@ class Daemon {
 nlohmann::json recipe(int metrics) {
   return {{"sft", {{"max_num_steps", 1}}},
           {"policy",
-           {{"model_name", "model"}, {"tokenizer", {{"name", "model"}}}, {"train_global_batch_size", 1}, {"train_micro_batch_size", 1},
-            {"max_total_sequence_length", 128}, {"precision", "float32"},
+           {{"model_name", "model"},
+            {"tokenizer", {{"name", "model"}}},
+            {"train_global_batch_size", 1},
+            {"train_micro_batch_size", 1},
+            {"max_total_sequence_length", 128},
+            {"precision", "float32"},
             {"dtensor_cfg", {{"enabled", true}, {"tensor_parallel_size", 1}, {"context_parallel_size", 1}}}}},
           {"data", {{"train", {{"data_path", "text.txt"}}}}},
           {"cluster", {{"num_nodes", 1}, {"gpus_per_node", 1}}},
@@ -85,7 +89,8 @@ TEST_F(Live, ARunAppearsItsPointsArriveAndStopStopsIt) {
   ASSERT_TRUE(context().commands.run("runs.stop", context()));
   EXPECT_TRUE(eventually([&] { return context().state.find(id)->record.state == history::RunState::stopped; }));
   daemon.end();
-  EXPECT_TRUE(eventually([&] { return context().state.link().state != LinkState::connected; })) << "the console does not notice that the daemon has ended";
+  EXPECT_TRUE(eventually([&] { return context().state.link().state != LinkState::connected; }))
+      << "the console does not notice that the daemon has ended";
   EXPECT_TRUE(context().commands.refusal("runs.stop", context()).has_value());
 }
 

@@ -85,7 +85,10 @@ TEST(Program, APictureHasTheAskedSizeManyColoursAndIsTheSameTwice) {
   const char* display = ::getenv("DISPLAY");
   const auto take = [&](const std::string& name) {
     const std::string file = (folder.path() / name).string();
-    EXPECT_EQ(run_program({"--screenshot", file, "--view", "watch", "--demo", "12", "--theme", "dark", "--scale", "1", "--size", "1280x800"}, display, folder.path()).exit_code, 0);
+    EXPECT_EQ(run_program({"--screenshot", file, "--view", "watch", "--demo", "12", "--theme", "dark", "--scale", "1", "--size", "1280x800"}, display,
+                          folder.path())
+                  .exit_code,
+              0);
     int width = 0, height = 0;
     std::vector<uint8_t> pixels = read_picture(file, width, height);
     EXPECT_EQ(width, 1280);

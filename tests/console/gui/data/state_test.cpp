@@ -53,7 +53,8 @@ TEST(State, LiveEventsAndStoredRecordsGiveTheSameSeries) {
 TEST(State, ARunsStateFollowsItsEvents) {
   State state;
   state.apply(RunsRead{{record("r_1", "a", 1)}});
-  state.apply(wire::Event{"r_1", wire::Kind::event, -1, 0, 7, 99, {{"name", "run.state"}, {"state", "failed"}, {"reason", "rank 1 was killed by signal 9"}}});
+  state.apply(
+      wire::Event{"r_1", wire::Kind::event, -1, 0, 7, 99, {{"name", "run.state"}, {"state", "failed"}, {"reason", "rank 1 was killed by signal 9"}}});
   const history::RunRecord& run = state.find("r_1")->record;
   EXPECT_EQ(run.state, history::RunState::failed);
   EXPECT_EQ(run.reason, "rank 1 was killed by signal 9");

@@ -35,8 +35,9 @@ TEST(Theme, LowestContrastOfEachInkOverAllGroundsIsTheDesignsTable) {
     Token ink;
     double dark, light;
   };
-  constexpr Row rows[] = {{Token::text, 11.1, 13.1}, {Token::text2, 6.5, 6.4}, {Token::text3, 5.3, 4.9}, {Token::accent, 5.5, 5.1}, {Token::ok, 8.4, 5.1},
-                          {Token::info, 4.8, 5.1},   {Token::warn, 7.5, 4.7},  {Token::error, 4.8, 8.1}, {Token::padded, 7.5, 9.4}, {Token::neutral, 5.1, 7.0}};
+  constexpr Row rows[] = {{Token::text, 11.1, 13.1}, {Token::text2, 6.5, 6.4},  {Token::text3, 5.3, 4.9}, {Token::accent, 5.5, 5.1},
+                          {Token::ok, 8.4, 5.1},     {Token::info, 4.8, 5.1},   {Token::warn, 7.5, 4.7},  {Token::error, 4.8, 8.1},
+                          {Token::padded, 7.5, 9.4}, {Token::neutral, 5.1, 7.0}};
   for (const Row& row : rows) {
     EXPECT_NEAR(lowest_contrast(dark_theme(), row.ink), row.dark, 0.1) << "dark, token " << static_cast<int>(row.ink);
     EXPECT_NEAR(lowest_contrast(light_theme(), row.ink), row.light, 0.1) << "light, token " << static_cast<int>(row.ink);
@@ -62,7 +63,8 @@ TEST(Theme, SeriesDifferUnderFourVisionsAndShowOnThePlot) {
   constexpr double dark[] = {20.8, 13.1, 13.2, 13.2}, light[] = {18.5, 12.4, 10.6, 11.1};
   for (const Theme* theme : {&dark_theme(), &light_theme()}) {
     const std::vector<Color> series(theme->series.begin(), theme->series.end());
-    for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(smallest_distance(series, visions[i]), theme == &dark_theme() ? dark[i] : light[i], 0.3) << theme->name << ", vision " << i;
+    for (size_t i = 0; i < 4; ++i)
+      EXPECT_NEAR(smallest_distance(series, visions[i]), theme == &dark_theme() ? dark[i] : light[i], 0.3) << theme->name << ", vision " << i;
     for (const Color color : series) {
       EXPECT_GE(contrast(color, (*theme)[Token::bg1]), 3.0);
       EXPECT_GE(contrast(color, ink_on(color)), 4.5);
