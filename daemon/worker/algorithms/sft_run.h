@@ -1,0 +1,16 @@
+// A supervised fine-tuning run, as one rank sees it: from the specification to the last checkpoint.
+#pragma once
+
+#include <optional>
+
+#include "daemon/worker/runtime/channel.h"
+#include "shared/wire/worker_spec.h"
+
+namespace ringwright::worker {
+
+// Returns when the recipe's steps are done, or after the step in which the daemon asked to stop. Rank 0 reports the metrics (names:
+// ARCHITECTURE.md, "Metric names"); every rank reports spans. Throws Error; RW-TRAIN-001: a loss or gradient that is not finite, found
+// before the weights were changed.
+void run_sft(const wire::WorkerSpec& spec, int rank, std::optional<int> listen_fd, Channel& channel);
+
+}  // namespace ringwright::worker

@@ -1,0 +1,88 @@
+// ringwright-worker: one rank of a run. Started by the daemon; by hand only to write a model's first weights.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+
+#include "daemon/worker/algorithms/sft_run.h"
+#include "daemon/worker/checkpoint/initialize.h"
+#include "daemon/worker/runtime/channel.h"
+#include "daemon/worker/runtime/talk.h"
+#include "daemon/worker/torch_environment.h"
+#include "shared/base/error.h"
+#include "shared/wire/worker_spec.h"
+
+namespace {
+
+using ringwright::Error;
+using ringwright::ExitCode;
+
+struct Arguments {
+  std::string spec, channel, initialize;
+  int rank = 0;
+  int listen_fd = -1;
+  uint64_t seed = 42, talk_points = 0;
+};
+
+void define_arguments(CLI::App& app, Arguments& arguments) {
+  app.set_version_flag("--version", std::string("ringwright-worker ") + RINGWRIGHT_VERSION);
+  auto* initialize = app.add_option("--init", arguments.initialize, "Write random weights beside DIR/config.json, then exit")->type_name("DIR");
+  app.add_option("--seed", arguments.seed, "Seed of --init")->type_name("N")->capture_default_str()->needs(initialize);
+  auto* spec = app.add_option("--spec", arguments.spec, "The run's specification, written by the daemon")->type_name("FILE")->excludes(initialize);
+  auto* channel = app.add_option("--channel", arguments.channel, "The daemon's socket for workers")->type_name("ENDPOINT")->needs(spec);
+  app.add_option("--rank", arguments.rank, "Global rank")->type_name("R")->check(CLI::NonNegativeNumber)->needs(spec);
+  app.add_option("--listen-fd", arguments.listen_fd, "Rank 0: a listening TCP socket for the rendezvous")->type_name("FD")->needs(spec);
+  app.add_option("--talk", arguments.talk_points, "Send N metric points as fast as the daemon takes them, train nothing")
+      ->type_name("N")
+      ->needs(channel);
+}
+
+int work(const Arguments& arguments) {
+  const ringwright::wire::WorkerSpec spec = ringwright::wire::read_worker_spec(arguments.spec);
+  ringwright::worker::Channel channel(
+      {.endpoint = arguments.channel, .run = spec.run, .rank = arguments.rank, .orphan_grace_s = spec.orphan_grace_s, .directory = spec.directory});
+  const uint64_t talk_points = arguments.talk_points > 0 ? arguments.talk_points : spec.talk_points;
+  try {
+    if (talk_points > 0) {
+      ringwright::worker::talk(channel, talk_points);
+    } else {
+      const std::optional<int> listen_fd = arguments.listen_fd >= 0 ? std::optional(arguments.listen_fd) : std::nullopt;
+      ringwright::worker::run_sft(spec, arguments.rank, listen_fd, channel);
+    }
+  } catch (const Error& error) {
+    channel.log("error", describe(error.parts()));
+    channel.event("worker.error", to_json(error.parts()));
+    channel.finish();
+    return static_cast<int>(error.exit_code());
+  } catch (const std::exception& error) {
+    channel.log("error", fmt::format("unexpected error: {}", error.what()));
+    channel.finish();
+    return static_cast<int>(ExitCode::run_failed);
+  }
+  channel.finish();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"One rank of a Ringwright run. The daemon starts it; by hand it writes a model's first weights (--init)."};
+  Arguments arguments;
+  define_arguments(app, arguments);
+  try {
+    app.parse(argc, argv);
+    if (arguments.initialize.empty() && arguments.channel.empty()) throw CLI::RequiredError("--init, or --spec with --channel");
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    return code == 0 ? 0 : static_cast<int>(ExitCode::usage);
+  }
+  try {
+    if (arguments.initialize.empty()) return work(arguments);
+    ringwright::worker::initialize_checkpoint(arguments.initialize, arguments.seed);
+    return 0;
+  } catch (const Error& error) {
+    fmt::print(stderr, "{}\n", describe(error.parts()));
+    return static_cast<int>(error.exit_code());
+  }
+}
