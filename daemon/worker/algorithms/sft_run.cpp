@@ -1,0 +1,198 @@
+#include "daemon/worker/algorithms/sft_run.h"
+
+#include <fmt/format.h>
+#include <torch/version.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "daemon/worker/algorithms/sft_trainer.h"
+#include "daemon/worker/checkpoint/load.h"
+#include "daemon/worker/checkpoint/run_checkpoint.h"
+#include "daemon/worker/data/dataset.h"
+#include "daemon/worker/parallel/collectives.h"
+#include "daemon/worker/torch_environment.h"
+#include "shared/base/error.h"
+#include "shared/base/text.h"
+
+namespace ringwright::worker {
+namespace {
+
+mesh::Mesh mesh_of(const wire::WorkerSpec& spec) {
+  mesh::ParallelismSizes sizes;
+  sizes.dp = spec.dp_replicate * spec.dp_shard;
+  sizes.dp_replicate = spec.dp_replicate;
+  sizes.tp = spec.tp;
+  sizes.pp = spec.pp;
+  sizes.cp = spec.cp;
+  return mesh::Mesh::build(spec.world_size, sizes);
+}
+
+std::string path_of(const wire::WorkerSpec& spec, const char* name) {
+  const auto found = spec.paths.find(name);
+  return found != spec.paths.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+class SftRun {
+ public:
+  SftRun(const wire::WorkerSpec& spec, int rank, std::optional<int> listen_fd, Channel& channel)
+      : spec_(spec),
+        rank_(rank),
+        channel_(channel),
+        config_(recipe::sft_config(spec.recipe)),
+        groups_(mesh_of(spec), {rank, spec.world_size, spec.rendezvous_host, spec.rendezvous_port, listen_fd}),
+        checkpoint_(load_checkpoint(path_of(spec, "model"), at::kFloat)),
+        model_(checkpoint_.config, checkpoint_.parameters),
+        tokenizer_(tokenizer::Tokenizer::from_file(std::filesystem::path(path_of(spec, "tokenizer")) / "tokenizer.json")),
+        train_(read(config_.train, "train")),
+        trainer_(model_, config_, groups_.group("cp"), trainer_options()),
+        order_(static_cast<int64_t>(train_.rows.size()), config_.seed, config_.shuffle) {
+    if (!config_.validation.path.empty()) validation_ = read(config_.validation, "validation");
+  }
+
+  void run() {
+    report_start();
+    const int64_t step_count_max = steps_to_run();
+    validate(config_.val_at_start);
+    bool stopped = stop_agreed();
+    while (!stopped && trainer_.step_count() < step_count_max) {
+      train_step();
+      const int64_t step = trainer_.step_count();
+      validate(config_.val_period > 0 && step % config_.val_period == 0);
+      stopped = stop_agreed();
+      const bool last = stopped || step == step_count_max;
+      if (config_.checkpointing_enabled && (last || (config_.save_period > 0 && step % config_.save_period == 0))) save();
+    }
+    if (stopped) log(fmt::format("stopped on request after step {}", trainer_.step_count()));
+    barrier(groups_.group("world"));
+  }
+
+ private:
+  SftTrainerOptions trainer_options() {
+    SftTrainerOptions options;
+    options.pad_token_id = std::max<int64_t>(checkpoint_.config.pad_token_id, 0);
+    if (!config_.cp_flavour.empty()) options.cp_flavour = config_.cp_flavour;
+    options.span = [this](std::string_view phase, int64_t begin_ns, int64_t end_ns) {
+      channel_.span(phase, trainer_.step_count() + 1, begin_ns, end_ns);
+    };
+    return options;
+  }
+
+  Dataset read(const recipe::DataSource& source, const char* name) {
+    DatasetOptions options;
+    options.sequence_length_max = config_.max_total_sequence_length;
+    options.vocab_size = checkpoint_.config.vocab_size;
+    if (!checkpoint_.config.eos_token_ids.empty()) options.eos_token_id = checkpoint_.config.eos_token_ids.front();
+    return read_dataset(source, path_of(spec_, name), tokenizer_, options);
+  }
+
+  void log(const std::string& text) {
+    if (rank_ == 0) channel_.log("info", text);
+  }
+
+  void report_start() {
+    const auto& config = checkpoint_.config;
+    log(fmt::format("model: {} with {} parameters, {} layers, vocabulary {}", config.model_type, text::format_count(config.parameter_count()),
+                    config.num_hidden_layers, config.vocab_size));
+    for (const std::string& note : checkpoint_.notes) log(note);
+    log(fmt::format("data: {} rows, {} tokens; {} rows with {} tokens left out", text::format_count(static_cast<int64_t>(train_.rows.size())),
+                    text::format_count(train_.token_count), train_.dropped_row_count, text::format_count(train_.dropped_token_count)));
+    channel_.log("info", fmt::format("{} of {} attention blocks hold the cp group of {} ranks, {} threads", spec_.cp > 1 ? config.num_hidden_layers : 0,
+                                     config.num_hidden_layers, spec_.cp, spec_.threads_per_rank));
+    if (rank_ == 0)
+      channel_.event("fingerprint", {{"libtorch", TORCH_VERSION}, {"backend", "gloo"}, {"device", "cpu"}, {"max_num_steps", steps_to_run()}});
+  }
+
+  int64_t steps_to_run() const {
+    const int64_t steps_per_epoch = static_cast<int64_t>(train_.rows.size()) / config_.train_global_batch_size;
+    if (steps_per_epoch == 0)
+      throw Error({"RW-DATA-006", fmt::format("the data has {} rows, a global batch needs {}", train_.rows.size(), config_.train_global_batch_size),
+                   path_of(spec_, "train"), "at least one full global batch", "lower policy.train_global_batch_size, or give more text",
+                   ExitCode::refused});
+    const int64_t by_epochs = config_.max_num_epochs > 0 ? steps_per_epoch * config_.max_num_epochs : std::numeric_limits<int64_t>::max();
+    return config_.max_num_steps >= 0 ? std::min(config_.max_num_steps, by_epochs) : by_epochs;
+  }
+
+  void train_step() {
+    const auto begin = std::chrono::steady_clock::now();
+    std::vector<const Row*> rows;
+    for (int64_t i = 0; i < config_.train_global_batch_size; ++i) rows.push_back(&train_.rows[static_cast<size_t>(order_.next())]);
+    const SftStep step = trainer_.step(rows);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    tokens_trained_ += step.token_count;
+    if (rank_ != 0) return;
+    const auto rows_count = static_cast<double>(rows.size());
+    const auto targets = static_cast<double>(step.target_count);
+    channel_.metric(trainer_.step_count(), tokens_trained_,
+                    {{"train/loss", step.loss},
+                     {"train/grad_norm", step.grad_norm},
+                     {"train/lr", step.learning_rate},
+                     {"train/num_unmasked_tokens", targets},
+                     {"train/num_valid_samples", rows_count},
+                     {"train/global_valid_seqs", rows_count},
+                     {"train/global_valid_toks", targets},
+                     {"perf/tokens_per_s", static_cast<double>(step.token_count) / seconds},
+                     {"timing/train/total_step_time", seconds}});
+  }
+
+  void validate(bool due) {
+    if (!due || validation_.rows.empty()) return;
+    const int64_t row_count = std::min<int64_t>(static_cast<int64_t>(validation_.rows.size()), config_.val_batches * config_.val_global_batch_size);
+    double loss_sum = 0;
+    int64_t target_sum = 0;
+    for (int64_t begin = 0; begin < row_count; begin += config_.val_global_batch_size) {
+      std::vector<const Row*> rows;
+      for (int64_t i = begin; i < std::min(begin + config_.val_global_batch_size, row_count); ++i)
+        rows.push_back(&validation_.rows[static_cast<size_t>(i)]);
+      const int64_t targets = count_targets(rows);
+      loss_sum += trainer_.evaluate(rows) * static_cast<double>(targets);
+      target_sum += targets;
+    }
+    if (rank_ == 0 && target_sum > 0)
+      channel_.metric(trainer_.step_count(), tokens_trained_, {{"validation/val_loss", loss_sum / static_cast<double>(target_sum)}});
+  }
+
+  // Every rank must leave the loop after the same step, so one rank's request counts for all.
+  bool stop_agreed() {
+    const at::Tensor requests = at::full({1}, channel_.stop_requested() ? 1.0F : 0.0F);
+    all_reduce_sum(requests, groups_.group("world"));
+    return requests.item<float>() > 0;
+  }
+
+  void save() {
+    if (rank_ == 0) {
+      RunCheckpoint checkpoint;
+      checkpoint.directory = config_.checkpoint_dir.empty() ? spec_.directory + "/checkpoints" : config_.checkpoint_dir;
+      checkpoint.step = trainer_.step_count();
+      checkpoint.tokens_trained = tokens_trained_;
+      checkpoint.recipe = spec_.recipe;
+      const SavedCheckpoint saved =
+          save_run_checkpoint(checkpoint, checkpoint_.config, model_.parameters(), {.dtypes = checkpoint_.dtypes, .source = path_of(spec_, "model")});
+      channel_.event("checkpoint.saved", {{"path", saved.path.string()}, {"step", checkpoint.step}, {"bytes", saved.bytes}});
+    }
+    barrier(groups_.group("world"));
+  }
+
+  const wire::WorkerSpec& spec_;
+  int rank_;
+  Channel& channel_;
+  recipe::SftConfig config_;
+  ProcessGroups groups_;
+  LoadedCheckpoint checkpoint_;
+  LlamaModel model_;
+  tokenizer::Tokenizer tokenizer_;
+  Dataset train_, validation_;
+  SftTrainer trainer_;
+  RowOrder order_;
+  int64_t tokens_trained_ = 0;
+};
+
+}  // namespace
+
+void run_sft(const wire::WorkerSpec& spec, int rank, std::optional<int> listen_fd, Channel& channel) {
+  const recipe::SftConfig config = recipe::sft_config(spec.recipe);
+  configure_torch(spec.threads_per_rank, config.seed);
+  SftRun(spec, rank, listen_fd, channel).run();
+}
+
+}  // namespace ringwright::worker
