@@ -6,7 +6,7 @@
 #include <string>
 
 #include "daemon/worker/algorithms/sft_run.h"
-#include "daemon/worker/checkpoint/initialize.h"
+#include "daemon/worker/checkpoint/save.h"
 #include "daemon/worker/runtime/channel.h"
 #include "daemon/worker/runtime/talk.h"
 #include "daemon/worker/torch_environment.h"

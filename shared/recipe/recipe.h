@@ -62,7 +62,7 @@ struct DataSource {
 struct SftConfig {
   std::string name;  // ringwright.name, else the recipe's file name without extension
   int64_t max_num_steps = 60, max_num_epochs = 1, val_period = 10, val_batches = 8, val_global_batch_size = 32, val_micro_batch_size = 1;
-  bool val_at_start = true;
+  bool val_at_start = true, shuffle = true;  // shuffle: data.shuffle
   uint64_t seed = 42;
   std::string model_name, tokenizer_name;
   int64_t train_global_batch_size = 32, train_micro_batch_size = 1, max_total_sequence_length = 1024;

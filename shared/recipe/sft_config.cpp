@@ -146,6 +146,7 @@ SftConfig read_config(const Typed& typed, const std::string& default_name) {
   read_optimizer(typed, config.optimizer);
   read_scheduler(typed, config);
   if (!typed.has("data.train")) typed.missing("data.train", "data_path or dataset_name below it");
+  config.shuffle = typed.boolean("data.shuffle", config.shuffle);
   config.train = read_source(typed, "data.train");
   config.validation = read_source(typed, "data.validation");
   config.checkpointing_enabled = typed.boolean("checkpointing.enabled", false);

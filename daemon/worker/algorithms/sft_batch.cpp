@@ -29,10 +29,11 @@ SftBatch make_sft_batch(const std::vector<const Row*>& rows, int64_t pad_id, int
     int64_t* targets = batch.targets_BS.data_ptr<int64_t>() + b * length;
     float* weights = batch.weights_BS.data_ptr<float>() + b * length;
     std::copy(row.ids.begin(), row.ids.end(), ids);
-    for (size_t t = 1; t < row.ids.size(); ++t) {
-      if (!row.trained[t]) continue;
-      targets[t - 1] = row.ids[t];
-      weights[t - 1] = weight;
+    const NextTokenTargets next = next_token_targets(row.ids);
+    for (size_t t = 0; t + 1 < row.ids.size(); ++t) {
+      if (!row.trained[t + 1]) continue;
+      targets[t] = next.targets[t];
+      weights[t] = weight;
     }
   }
   return batch;

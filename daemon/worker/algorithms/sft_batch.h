@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "daemon/worker/algorithms/targets.h"
 #include "daemon/worker/data/dataset.h"
 
 namespace ringwright::worker {
@@ -18,8 +19,6 @@ struct SftBatch {
   int64_t token_count = 0;  // trained targets in this batch
   int64_t row_count = 0;
 };
-
-inline constexpr int64_t kIgnoredTarget = -100;
 
 // Number of trained targets: what a global batch's loss is divided by. A row's first token has no prediction.
 int64_t count_targets(const std::vector<const Row*>& rows);

@@ -4,6 +4,7 @@
 #include <torch/version.h>
 
 #include <algorithm>
+#include <limits>
 #include <chrono>
 
 #include "daemon/worker/algorithms/sft_trainer.h"

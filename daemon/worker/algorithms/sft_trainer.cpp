@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "daemon/worker/algorithms/fused_linear_nll.h"
+#include "daemon/worker/algorithms/fused_nll.h"
 #include "daemon/worker/context_parallel/ring_attention.h"
 #include "daemon/worker/context_parallel/sharder.h"
 #include "daemon/worker/models/local_attention.h"
@@ -15,12 +15,6 @@
 
 namespace ringwright::worker {
 namespace {
-
-std::vector<at::Tensor> values_of(const TensorMap& parameters) {
-  std::vector<at::Tensor> values;
-  for (const auto& [name, parameter] : parameters) values.push_back(parameter);
-  return values;
-}
 
 AttentionFunction attention_for(const ProcessGroup& cp_group, const std::string& flavour) {
   if (cp_group.size == 1) return local_attention;
@@ -56,8 +50,7 @@ SftTrainer::SftTrainer(LlamaModel& model, const recipe::SftConfig& config, const
       cp_group_(cp_group),
       options_(std::move(options)),
       attention_(attention_for(cp_group, options_.cp_flavour)),
-      parameters_(values_of(model.parameters())),
-      optimizer_(parameters_, config.optimizer),
+      optimizer_(model.parameters(), config.optimizer),
       schedule_(config.optimizer.lr, config.scheduler, config.scheduler_milestones) {}
 
 at::Tensor SftTrainer::run_local(const at::Tensor& ids_BL, const at::Tensor& positions_BL, const at::Tensor& targets_BL, const at::Tensor& weights_BL,
@@ -66,7 +59,7 @@ at::Tensor SftTrainer::run_local(const at::Tensor& ids_BL, const at::Tensor& pos
   const int64_t forward_begin_ns = wire::now_unix_ns();
   const at::Tensor hidden_Td =
       model_.forward_hidden(ids_BL, positions_BL, attention_, {}, sequence_length).reshape({-1, model_.config().hidden_size});
-  const FusedLinearNll nll = fused_linear_nll(hidden_Td, model_.head_weight(), targets_BL.reshape(-1), weights_BL.reshape(-1));
+  const FusedNll nll = fused_linear_nll(hidden_Td, model_.head_weight(), targets_BL.reshape(-1), weights_BL.reshape(-1));
   const int64_t forward_end_ns = wire::now_unix_ns();
   if (options_.span) options_.span("forward", forward_begin_ns, forward_end_ns);
   if (with_gradients) {
@@ -108,10 +101,10 @@ double SftTrainer::run_microbatches(const std::vector<const Row*>& rows, int64_t
 }
 
 double SftTrainer::accumulate_gradients(const std::vector<const Row*>& rows) {
-  for (at::Tensor& parameter : parameters_) parameter.mutable_grad().reset();
+  optimizer_.zero_grad();
   const double loss = run_microbatches(rows, config_.train_micro_batch_size, true);
   const Span span(options_, "reduce");
-  sum_gradients(parameters_, cp_group_);
+  sum_gradients(model_.parameters(), cp_group_);
   return loss;
 }
 
@@ -123,9 +116,9 @@ SftStep SftTrainer::step(const std::vector<const Row*>& rows) {
   result.loss = accumulate_gradients(rows);
   require_finite(result.loss, "loss", step_count_ + 1);
   const Span span(options_, "optimizer");
-  result.grad_norm = clip_gradients(parameters_, config_.max_grad_norm);
+  result.grad_norm = gradient_norm(model_.parameters());
   require_finite(result.grad_norm, "gradient norm", step_count_ + 1);
-  optimizer_.step(result.learning_rate);
+  optimizer_.step(result.learning_rate, clip_coefficient(result.grad_norm, config_.max_grad_norm));
   ++step_count_;
   return result;
 }

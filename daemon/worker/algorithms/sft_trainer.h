@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "daemon/worker/algorithms/adamw.h"
-#include "daemon/worker/algorithms/learning_rate.h"
+#include "daemon/worker/algorithms/optimizer.h"
+#include "daemon/worker/algorithms/schedule.h"
 #include "daemon/worker/algorithms/sft_batch.h"
 #include "daemon/worker/models/llama_model.h"
 #include "daemon/worker/parallel/process_groups.h"
@@ -58,7 +58,6 @@ class SftTrainer {
   ProcessGroup cp_group_;
   SftTrainerOptions options_;
   AttentionFunction attention_;
-  std::vector<at::Tensor> parameters_;
   AdamW optimizer_;
   LearningRateSchedule schedule_;
   int64_t step_count_ = 0;

@@ -23,12 +23,13 @@ void sum_bucket(const std::vector<at::Tensor>& gradients, const ProcessGroup& gr
 
 }  // namespace
 
-void sum_gradients(const std::vector<at::Tensor>& parameters, const ProcessGroup& group, int64_t bucket_bytes_max) {
+void sum_gradients(const std::map<std::string, at::Tensor>& parameters, const ProcessGroup& group, int64_t bucket_bytes_max) {
   if (group.size == 1) return;
   const at::NoGradGuard no_grad;
   std::vector<at::Tensor> bucket;
   int64_t bucket_bytes = 0;
-  for (at::Tensor parameter : parameters) {
+  for (const auto& [name, shared] : parameters) {
+    at::Tensor parameter = shared;
     if (!parameter.grad().defined()) parameter.mutable_grad() = at::zeros_like(parameter);
     const auto bytes = static_cast<int64_t>(parameter.nbytes());
     if (bucket_bytes + bytes > bucket_bytes_max) {
