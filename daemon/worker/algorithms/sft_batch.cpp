@@ -31,7 +31,7 @@ SftBatch make_sft_batch(const std::vector<const Row*>& rows, int64_t pad_id, int
     std::copy(row.ids.begin(), row.ids.end(), ids);
     const NextTokenTargets next = next_token_targets(row.ids);
     for (size_t t = 0; t + 1 < row.ids.size(); ++t) {
-      if (!row.trained[t + 1]) continue;
+      if (next.mask[t] == 0 || !row.trained[t + 1]) continue;
       targets[t] = next.targets[t];
       weights[t] = weight;
     }

@@ -6,6 +6,9 @@
 
 namespace ringwright::worker {
 
+// What stands in a target array where there is no target: any negative id would do, this one is the custom.
+inline constexpr int64_t kIgnoredTarget = -100;
+
 struct NextTokenTargets {
   std::vector<int64_t> targets;  // the next token of the same document; kIgnoredTarget at each document's last token
   std::vector<float> mask;       // 1 where there is a target
