@@ -65,8 +65,10 @@ void RunProgress::add_named(const nlohmann::json& body) {
   }
   reason_ = body.value("reason", "");
   failed_rank_ = body.value("failed_rank", -1);
-  if (const auto lines = body.find("last_lines"); lines != body.end() && lines->is_array())
-    for (const auto& line : *lines) last_lines_.push_back(line.is_string() ? line.get<std::string>() : line.dump());
+  const auto lines = body.find("last_lines");
+  if (lines == body.end() || !lines->is_array()) return;
+  last_lines_.clear();  // told with each state since the failure
+  for (const auto& line : *lines) last_lines_.push_back(line.is_string() ? line.get<std::string>() : line.dump());
 }
 
 double RunProgress::fraction() const {

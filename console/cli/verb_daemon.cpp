@@ -24,6 +24,12 @@ std::string describe_daemon(const nlohmann::json& reply) {
                      reply.value("node", "?"), reply.value("pid", 0), text::format_elapsed(up_s), reply.value("store", "?"), own_endpoints().control);
 }
 
+// What concerns the request and not the daemon.
+nlohmann::json without_envelope(nlohmann::json reply) {
+  for (const char* field : {"id", "ok", "version"}) reply.erase(field);
+  return reply;
+}
+
 // Runs may be listed by id or counted; both are shown as they come.
 std::string describe_active(const nlohmann::json& reply) {
   const nlohmann::json active = reply.value("active_runs", nlohmann::json());
@@ -43,7 +49,7 @@ int start(const DaemonOptions& options, const Invocation& invocation) {
                  "stop it first with: ringwright daemon stop", ExitCode::refused});
   if (invocation.json) {
     (*reply)["started"] = !was_there;
-    std::fputs(dump_document(*reply).c_str(), stdout);
+    std::fputs(dump_document(without_envelope(*reply)).c_str(), stdout);
   } else {
     fmt::print("{}{}", was_there ? "A daemon is running already.\n" : "", describe_daemon(*reply));
   }
@@ -51,9 +57,9 @@ int start(const DaemonOptions& options, const Invocation& invocation) {
 }
 
 int status(const Invocation& invocation) {
-  const nlohmann::json reply = wire::ControlClient(own_endpoints()).request("status");
+  nlohmann::json reply = wire::ControlClient(own_endpoints()).request("status");
   if (invocation.json) {
-    std::fputs(dump_document(reply).c_str(), stdout);
+    std::fputs(dump_document(without_envelope(std::move(reply))).c_str(), stdout);
     return 0;
   }
   fmt::print("{}{}", describe_daemon(reply), describe_active(reply));

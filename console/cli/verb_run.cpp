@@ -30,10 +30,13 @@ recipe::Recipe load(const std::vector<std::string>& words) {
   return recipe::load_recipe(arguments.files.front(), arguments.overrides);
 }
 
+std::string place(const recipe::Origin& origin) {
+  return origin.line > 0 ? fmt::format("{}:{}:{}", origin.file, origin.line, origin.column) : origin.file;
+}
+
 void print_warnings(const recipe::Recipe& recipe) {
   for (const recipe::Warning& warning : recipe.warnings)
-    fmt::print(stderr, "warning {}: {}: {}\n  at: {}:{}:{}\n", warning.code, warning.key, warning.message, warning.origin.file, warning.origin.line,
-               warning.origin.column);
+    fmt::print(stderr, "warning {}: {}: {}\n  at: {}\n", warning.code, warning.key, warning.message, place(warning.origin));
 }
 
 // Each row that stands in the way, then the refusal itself as the error.

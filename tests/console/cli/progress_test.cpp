@@ -83,6 +83,9 @@ TEST(RunProgress, KnowsHowItEnded) {
   progress.add(named_at(
       4, 2,
       {{"name", "run.state"}, {"state", "failed"}, {"reason", "rank 1 was killed by signal 9"}, {"failed_rank", 1}, {"last_lines", {"one", "two"}}}));
+  progress.add(named_at(
+      5, 2,
+      {{"name", "run.state"}, {"state", "failed"}, {"reason", "rank 1 was killed by signal 9"}, {"failed_rank", 1}, {"last_lines", {"one", "two"}}}));
   EXPECT_TRUE(progress.ended());
   EXPECT_EQ(progress.state(), history::RunState::failed);
   EXPECT_EQ(progress.reason(), "rank 1 was killed by signal 9");
