@@ -25,6 +25,7 @@ class RunVerb : public ::testing::Test {
   void SetUp() override {
     const std::filesystem::path cache = folder_.path() / "ringwright";
     std::filesystem::create_directories(cache / "data");
+    std::filesystem::create_directories(cache / "models");
     std::filesystem::permissions(cache, std::filesystem::perms::owner_all);
     std::filesystem::copy(std::string(RINGWRIGHT_SOURCE_DIR) + "/assets/models/demo", cache / "models" / "demo",
                           std::filesystem::copy_options::recursive);
