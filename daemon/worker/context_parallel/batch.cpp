@@ -97,11 +97,10 @@ at::Tensor padding_mask_from_attention_mask(const at::Tensor& attention_mask) {
   return attention_mask.scalar_type() == at::kBool ? diagonal.logical_not() : diagonal != 0;
 }
 
-Batch BatchSharding::pad(const Batch& batch, int64_t padded_length) const {
-  const std::string primary = primary_key(batch);
-  const int64_t sequence_length = batch.at(primary).size(1);
+// Everything that the flavour derives, at its original length.
+Batch BatchSharding::complete(const Batch& batch) const {
   Batch result = batch;
-  result["position_ids"] = position_ids_of(batch, batch.at(primary));
+  result["position_ids"] = position_ids_of(batch, batch.at(primary_key(batch)));
   if (rules_.converts_attention_mask && batch.count("attention_mask") > 0 && batch.count("padding_mask") == 0) {
     result["padding_mask"] = padding_mask_from_attention_mask(batch.at("attention_mask"));
   }
@@ -113,6 +112,13 @@ Batch BatchSharding::pad(const Batch& batch, int64_t padded_length) const {
     result["labels"] = result["loss_mask"];
     result.erase("loss_mask");
   }
+  return result;
+}
+
+Batch BatchSharding::pad(const Batch& batch, int64_t padded_length) const {
+  const std::string primary = primary_key(batch);
+  const int64_t sequence_length = batch.at(primary).size(1);
+  Batch result = complete(batch);
   if (options_.shard_primary) {
     pad_known(result, "input_ids", rules_.pads_with_token_id ? static_cast<double>(options_.padding_token_id) : 0, sequence_length, padded_length);
   }
@@ -125,18 +131,22 @@ Batch BatchSharding::pad(const Batch& batch, int64_t padded_length) const {
   const int64_t axis = position_axis(positions);
   check_length("position_ids", positions, axis, sequence_length);
   positions = rules_.continues_positions ? continue_positions(positions, axis, padded_length) : pad_right(positions, axis, padded_length, 0);
-  for (const auto& [key, extra_axis] : options_.extra_sequence_keys) {
+  pad_extra(result, sequence_length, padded_length);
+  return result;
+}
+
+void BatchSharding::pad_extra(Batch& result, int64_t sequence_length, int64_t padded_length) const {
+  for (const auto& [key, axis] : options_.extra_sequence_keys) {
     const auto found = result.find(key);
     if (found == result.end() && rules_.requires_extra_keys) {
       throw_missing_key(key);
     }
     if (found != result.end() && !is_known(key)) {
-      check_length(key, found->second, extra_axis, sequence_length);
+      check_length(key, found->second, axis, sequence_length);
       const auto value = options_.extra_pad_values.find(key);
-      found->second = pad_right(found->second, extra_axis, padded_length, value == options_.extra_pad_values.end() ? 0 : value->second);
+      found->second = pad_right(found->second, axis, padded_length, value == options_.extra_pad_values.end() ? 0 : value->second);
     }
   }
-  return result;
 }
 
 std::map<std::string, int64_t> BatchSharding::sequence_axes(const Batch& batch) const {

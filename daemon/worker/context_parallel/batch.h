@@ -50,7 +50,9 @@ class BatchSharding {
   }
 
  private:
+  Batch complete(const Batch& batch) const;
   Batch pad(const Batch& batch, int64_t padded_length) const;
+  void pad_extra(Batch& batch, int64_t sequence_length, int64_t padded_length) const;
   std::map<std::string, int64_t> sequence_axes(const Batch& batch) const;
 
   BatchRules rules_;

@@ -48,6 +48,8 @@ class Ring : public torch::CustomClassHolder {
   KeyValues receive_buffer(const at::Tensor& k_BKLD, int64_t length, at::ScalarType type) const;
   // Sends `block` to the next rank while `incoming` is filled from the previous one.
   Transfers shift(const KeyValues& block, const KeyValues& incoming, Tag key_tag, Tag value_tag) const;
+  KeyValues source_gradient(const RingPlan& plan, int source, const KeyValues& held, const at::Tensor& grad_out_BHLD, const at::Tensor& q_BHLD,
+                            const AttentionBlock& merged, double scale, const at::Tensor& grad_q_BHLD) const;
   Transfers shift_keys(const RingPlan& plan, const KeyValues& held, KeyValues& incoming, const at::Tensor& k_BKLD, int hop) const;
 
   std::shared_ptr<const layout::Layout> layout_;
@@ -131,6 +133,22 @@ KeyValues add_leading(KeyValues into, KeyValues other) {
   return into;
 }
 
+// What this rank's queries give to a source's keys and values; their own gradient is added to grad_q_BHLD.
+KeyValues Ring::source_gradient(const RingPlan& plan, int source, const KeyValues& held, const at::Tensor& grad_out_BHLD, const at::Tensor& q_BHLD,
+                                const AttentionBlock& merged, double scale, const at::Tensor& grad_q_BHLD) const {
+  const at::ScalarType type = accumulation_type(q_BHLD);
+  KeyValues gradient = receive_buffer(held.k_BKMD(), 0, type);
+  for (const Rectangle& part : plan.rectangles(source)) {
+    const auto queries = [&](const at::Tensor& x) { return x.narrow(2, part.query_start, part.query_length); };
+    const KeyValues keys = held.leading(part.key_length);
+    const AttentionBlockGradients share = attention_block_backward(queries(grad_out_BHLD), queries(q_BHLD), keys.k_BKMD(), keys.v_BKMD(),
+                                                                   {queries(merged.out_BHLD), queries(merged.lse_BHL)}, {}, scale);
+    queries(grad_q_BHLD).add_(share.q_BHLD);
+    gradient = add_leading({share.k_BKMD.transpose(1, 2).to(type), share.v_BKMD.transpose(1, 2).to(type)}, gradient);
+  }
+  return gradient;
+}
+
 // Every block goes round again, with its gradient one rank behind it; the own block comes last, while its gradient is on the last hop home.
 AttentionBlockGradients Ring::backward(const at::Tensor& grad_out_BHLD, const at::Tensor& q_BHLD, const at::Tensor& k_BKLD, const at::Tensor& v_BKLD,
                                        const Forward& saved, bool causal, double scale) {
@@ -144,15 +162,7 @@ AttentionBlockGradients Ring::backward(const at::Tensor& grad_out_BHLD, const at
     if (step + 1 < group_.size) {
       transfers = shift_keys(plan, held, incoming, k_BKLD, step + 1);
     }
-    KeyValues own = receive_buffer(k_BKLD, 0, type);
-    for (const Rectangle& part : plan.rectangles(source(step))) {
-      const auto queries = [&](const at::Tensor& x) { return x.narrow(2, part.query_start, part.query_length); };
-      const KeyValues keys = held.leading(part.key_length);
-      const AttentionBlockGradients share = attention_block_backward(queries(grad_out_BHLD), queries(q_BHLD), keys.k_BKMD(), keys.v_BKMD(),
-                                                                     {queries(saved.merged.out_BHLD), queries(saved.merged.lse_BHL)}, {}, scale);
-      queries(grad_q_BHLD).add_(share.q_BHLD);
-      own = add_leading({share.k_BKMD.transpose(1, 2).to(type), share.v_BKMD.transpose(1, 2).to(type)}, own);
-    }
+    const KeyValues own = source_gradient(plan, source(step), held, grad_out_BHLD, q_BHLD, saved.merged, scale, grad_q_BHLD);
     gradient_transfers.wait();
     gradient = step == 1 ? own : add_leading(own, incoming_gradient);
     incoming_gradient = receive_buffer(k_BKLD, plan.gradient_length(source(step + 1), step), type);
