@@ -3,6 +3,7 @@
 #include <imgui.h>
 #include <imgui_internal.h>
 
+#include <algorithm>
 #include <chrono>
 #include <iostream>
 
@@ -14,6 +15,7 @@ namespace {
 
 constexpr size_t kUpdatesPerFrameMax = 20'000;
 constexpr int kPictureFrames = 4;  // fonts, dock layout and column widths have settled by then
+constexpr auto kPictureWait = std::chrono::seconds(5);
 constexpr double kIdleFrameSeconds = 0.1;
 constexpr double kMeasureSeconds = 1;
 
@@ -102,6 +104,11 @@ void Application::show_newest_runs() {
   }
 }
 
+bool Application::is_reading() const {
+  if (!state_.runs_known() && !state_.failure()) return true;
+  return std::any_of(state_.runs().begin(), state_.runs().end(), [](const auto& run) { return run->details == Loading::reading; });
+}
+
 void Application::measure() {
   const double now = ImGui::GetTime();
   if (now - measured_at_ < kMeasureSeconds) return;
@@ -134,6 +141,9 @@ namespace {
 void take_picture(const Options& options) {
   Graphics graphics(Graphics::Mode::offscreen, options.width, options.height);
   Application application(options, graphics);
+  // A store or a daemon is read on another thread: the picture waits for what it has, within reason.
+  const auto deadline = std::chrono::steady_clock::now() + kPictureWait;
+  while (application.is_reading() && std::chrono::steady_clock::now() < deadline) application.frame();
   for (int i = 0; i < kPictureFrames; ++i) application.frame();
   write_png(*options.screenshot, graphics.pixels(), options.width, options.height);
 }

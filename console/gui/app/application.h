@@ -20,6 +20,8 @@ class Application {
 
   // Takes in what the source has, then draws one frame.
   void frame();
+  // The source has not yet handed over what it was asked for.
+  bool is_reading() const;
   bool quit_wanted() const { return context_->quit_wanted; }
   Context& context() { return *context_; }
   Shell& shell() { return *shell_; }

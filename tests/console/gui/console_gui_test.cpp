@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "console/gui/services/layouts.h"
+#include "console/gui/services/style.h"
 #include "console/gui/views/view_layout.h"
 #include "console/gui/views/view_logs.h"
 #include "console/gui/views/view_runs.h"
@@ -198,7 +199,9 @@ TEST_F(Console, EveryCommandHasATitleAndIsListedOnce) {
     EXPECT_TRUE(ids.insert(command.id).second) << command.id;
     EXPECT_FALSE(command.title.empty());
     EXPECT_TRUE(command.run != nullptr) << command.id;
-    if (command.chord != 0) EXPECT_TRUE(keys.insert(command.keys).second) << command.keys << " is taken twice";
+    if (command.chord != 0) {
+      EXPECT_TRUE(keys.insert(command.keys).second) << command.keys << " is taken twice";
+    }
   }
 }
 
@@ -241,7 +244,7 @@ TEST_F(DamagedLayouts, T38TheConsoleStartsWithEveryKindOfLayoutFile) {
   const std::string split = good.substr(0, good.rfind("  DockNode"));
   const std::map<std::string, std::string> damaged = {
       {"truncated", good.substr(0, good.size() / 2)},
-      {"random bytes", std::string("\x7f\x01[Window][\xff]\n\0Pos=\n", 22)},
+      {"random bytes", std::string("\x7f\x01[Window][\xff]\n\0Pos=\n", 20)},
       {"node of height 0", replaced(good, "SizeRef=", "SizeRef=0,0 Old=")},
       {"split with one child", split + "\n; end\n"},
       {"windows of 15x3", with_every(good, "Size=", "15,3")},
