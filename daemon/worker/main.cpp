@@ -52,7 +52,7 @@ int work(const Arguments& arguments) {
     }
   } catch (const Error& error) {
     channel.log("error", describe(error.parts()));
-    channel.event("worker.error", to_json(error.parts()));
+    channel.event("run.error", to_json(error.parts()));
     channel.finish();
     return static_cast<int>(error.exit_code());
   } catch (const std::exception& error) {

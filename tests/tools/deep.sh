@@ -27,7 +27,7 @@ cmake --build --preset fuzz -- --quiet
 for fuzzer in build/fuzz/bin/fuzz/*; do
   corpus=$(mktemp -d)
   printf '%s: ' "$(basename "$fuzzer")"
-  seeds="tests/fuzz/seeds/$(basename "$fuzzer")"
+  seeds="tests/fuzz/corpus/$(basename "$fuzzer")"
   "$fuzzer" -max_total_time="$fuzz_seconds" -rss_limit_mb=2048 -print_final_stats=1 "$corpus" $([ -d "$seeds" ] && echo "$seeds") >"$corpus/log" 2>&1 ||
     { tail -40 "$corpus/log"; exit 1; }
   grep -o 'stat::number_of_executed_units: *[0-9]*' "$corpus/log"

@@ -100,8 +100,9 @@ class SftRun {
                     text::format_count(train_.token_count), train_.dropped_row_count, text::format_count(train_.dropped_token_count)));
     channel_.log("info", fmt::format("{} of {} attention blocks hold the cp group of {} ranks, {} threads", spec_.cp > 1 ? config.num_hidden_layers : 0,
                                      config.num_hidden_layers, spec_.cp, spec_.threads_per_rank));
-    if (rank_ == 0)
-      channel_.event("fingerprint", {{"libtorch", TORCH_VERSION}, {"backend", "gloo"}, {"device", "cpu"}, {"max_num_steps", steps_to_run()}});
+    if (rank_ != 0) return;
+    channel_.event("fingerprint", {{"libtorch", TORCH_VERSION}, {"backend", "gloo"}, {"device", "cpu"}});
+    channel_.event("run.step_limit", {{"steps", steps_to_run()}});
   }
 
   int64_t steps_to_run() const {

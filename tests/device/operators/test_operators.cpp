@@ -167,6 +167,23 @@ void check_merge_keeps_nan() {
   require(merged.out_BHLD[0][0].isfinite().all().item<bool>(), "the NaN reached another head");
 }
 
+// Whatever the strides are: values that are no neighbours, heads and rows that are broadcast.
+void check_strides() {
+  const auto type = at::kFloat;
+  const at::Tensor q = at::randn({1, 4, 8, 6}).to(type).to(g_device).transpose(2, 3);  // [1, 4, 6, 8], stride(-1) != 1
+  const at::Tensor k = at::randn({1, 1, 6, 8}).to(type).to(g_device).expand({1, 4, 6, 8});
+  const at::Tensor grad_out = at::ones({1, 1, 1, 1}).to(type).to(g_device).expand({1, 4, 6, 8});
+  const BlockMask causal{true, {}};
+  const AttentionBlock strided = attention_block_forward(q, k, k, causal, 0.5),
+                       dense = attention_block_forward(q.contiguous(), k.contiguous(), k.contiguous(), causal, 0.5);
+  require(at::allclose(strided.out_BHLD, dense.out_BHLD, 1e-6, 1e-6), "the output depends on the strides");
+  const auto got = attention_block_backward(grad_out, q, k, k, strided, causal, 0.5);
+  const auto want = attention_block_backward(grad_out.contiguous(), q.contiguous(), k.contiguous(), k.contiguous(), dense, causal, 0.5);
+  require(at::allclose(got.q_BHLD, want.q_BHLD, 1e-5, 1e-6), "the gradient of q depends on the strides");
+  require(at::allclose(got.k_BKMD, want.k_BKMD, 1e-5, 1e-6), "the gradient of k depends on the strides");
+  require(at::allclose(got.v_BKMD, want.v_BKMD, 1e-5, 1e-6), "the gradient of v depends on the strides");
+}
+
 struct Check {
   const char* name;
   std::function<void()> run;
@@ -181,6 +198,7 @@ const std::vector<Check>& checks() {
       {"odd head size", check_odd_head_size},
       {"rows that see no key", check_masked_rows},
       {"empty blocks", check_empty_blocks},
+      {"any strides", check_strides},
       {"merge by log-sum-exp", check_merge},
       {"a NaN survives a merge", check_merge_keeps_nan},
   };
