@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <thread>
 #include <chrono>
 
 #include "daemon/worker/algorithms/sft_trainer.h"
@@ -15,6 +16,7 @@
 #include "daemon/worker/torch_environment.h"
 #include "shared/base/error.h"
 #include "shared/base/text.h"
+#include "shared/history/fingerprint.h"
 
 namespace ringwright::worker {
 namespace {
@@ -101,8 +103,18 @@ class SftRun {
     channel_.log("info", fmt::format("{} of {} attention blocks hold the cp group of {} ranks, {} threads", spec_.cp > 1 ? config.num_hidden_layers : 0,
                                      config.num_hidden_layers, spec_.cp, spec_.threads_per_rank));
     if (rank_ != 0) return;
-    channel_.event("fingerprint", {{"libtorch", TORCH_VERSION}, {"backend", "gloo"}, {"device", "cpu"}});
     channel_.event("run.step_limit", {{"steps", steps_to_run()}});
+    fingerprint_ = std::jthread([this] { send_fingerprint(); });
+  }
+
+  // Hashes every byte that went in, so it runs beside the first steps.
+  void send_fingerprint() {
+    nlohmann::json fingerprint = history::node_fingerprint();
+    fingerprint["libraries"]["libtorch"] = TORCH_VERSION;
+    fingerprint["backend"] = "gloo";
+    fingerprint["device"] = "cpu";
+    fingerprint["inputs"] = history::input_fingerprint(spec_.recipe.dump(), spec_.paths);
+    channel_.event("fingerprint", fingerprint);
   }
 
   int64_t steps_to_run() const {
@@ -187,6 +199,7 @@ class SftRun {
   SftTrainer trainer_;
   RowOrder order_;
   int64_t tokens_trained_ = 0;
+  std::jthread fingerprint_;
 };
 
 }  // namespace

@@ -1,0 +1,155 @@
+// The training step: one rank and several must do the same, whatever the layout, the length and the mask.
+#include "daemon/worker/algorithms/sft_trainer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "daemon/worker/checkpoint/load.h"
+#include "shared/base/error.h"
+#include "tests/daemon/worker/support/rank_test.h"
+
+namespace ringwright::worker {
+namespace {
+
+const std::filesystem::path kModel = std::filesystem::path(RINGWRIGHT_SOURCE_DIR) / "tests/goldens/models/llama-base-untied";
+
+recipe::SftConfig small_config() {
+  recipe::SftConfig config;
+  config.train_micro_batch_size = 2;
+  config.val_micro_batch_size = 3;
+  config.optimizer.lr = 1e-3;
+  return config;
+}
+
+// Deterministic rows of the given lengths; every third token is not trained on.
+std::vector<Row> make_rows(const std::vector<int64_t>& lengths, int64_t vocab_size) {
+  std::vector<Row> rows;
+  uint64_t state = 1;
+  for (const int64_t length : lengths) {
+    Row row;
+    for (int64_t t = 0; t < length; ++t) {
+      state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+      row.ids.push_back(static_cast<int64_t>((state >> 33) % static_cast<uint64_t>(vocab_size)));
+      row.trained.push_back(t % 3 != 2);
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::vector<const Row*> pointers(const std::vector<Row>& rows) {
+  std::vector<const Row*> result;
+  for (const Row& row : rows) result.push_back(&row);
+  return result;
+}
+
+// A model with a trainer of its own.
+struct Training {
+  Training(const ProcessGroup& cp_group, at::ScalarType type, const std::string& flavour = "round_robin")
+      : checkpoint(load_checkpoint(kModel, type)),
+        model(checkpoint.config, checkpoint.parameters),
+        trainer(model, small_config(), cp_group, {.pad_token_id = 0, .cp_flavour = flavour, .span = {}}) {}
+
+  LoadedCheckpoint checkpoint;
+  LlamaModel model;
+  SftTrainer trainer;
+};
+
+double largest_relative_difference(const LlamaModel& a, const LlamaModel& b) {
+  double largest = 0;
+  for (const auto& [name, parameter] : a.parameters()) {
+    const at::Tensor expected = b.parameters().at(name).grad();
+    const double scale = std::max(expected.abs().max().item<double>(), 1e-12);
+    largest = std::max(largest, (parameter.grad() - expected).abs().max().item<double>() / scale);
+  }
+  return largest;
+}
+
+void expect_same_gradients(const ProcessGroups& ranks, const std::string& flavour, const std::vector<int64_t>& lengths) {
+  for (const auto& [type, tolerance] : {std::pair(at::kDouble, 1e-10), std::pair(at::kFloat, 1e-5)}) {
+    Training sharded(ranks.group("cp"), type, flavour), whole(ProcessGroup{}, type);
+    const std::vector<Row> rows = make_rows(lengths, whole.checkpoint.config.vocab_size);
+    const double sharded_loss = sharded.trainer.accumulate_gradients(pointers(rows));
+    const double whole_loss = whole.trainer.accumulate_gradients(pointers(rows));
+    EXPECT_NEAR(sharded_loss, whole_loss, 1e-6 * whole_loss) << flavour;
+    EXPECT_LT(largest_relative_difference(sharded.model, whole.model), tolerance) << flavour << " " << at::toString(type);
+  }
+}
+
+// T05 at dp = 1: four sequences of 8 tokens; (dp, cp) = (1, 1), (1, 2), (1, 4) give the same gradient.
+RANK_TEST(SftTrainer, T05GradientsDoNotDependOnTheSplitOverTwoRanks, 2) { expect_same_gradients(ranks, "round_robin", {8, 8, 8, 8}); }
+RANK_TEST(SftTrainer, T05GradientsDoNotDependOnTheSplitOverFourRanks, 4) { expect_same_gradients(ranks, "round_robin", {8, 8, 8, 8}); }
+// T03: lengths that do not split evenly are padded up, never cut; rows of different lengths share a microbatch.
+RANK_TEST(SftTrainer, T03OddLengthsArePadded, 2) { expect_same_gradients(ranks, "round_robin", {7, 13, 3, 29, 2}); }
+RANK_TEST(SftTrainer, ContiguousShardsGiveTheSameGradients, 2) { expect_same_gradients(ranks, "contiguous", {9, 8, 31}); }
+RANK_TEST(SftTrainer, ThreeRanksGiveTheSameGradients, 3) { expect_same_gradients(ranks, "round_robin", {17, 12}); }
+
+RANK_TEST(SftTrainer, TwentyStepsGiveTheSameLosses, 2) {
+  Training sharded(ranks.group("cp"), at::kFloat), whole(ProcessGroup{}, at::kFloat);
+  const std::vector<Row> rows = make_rows({33, 64, 50, 17}, whole.checkpoint.config.vocab_size);
+  double first = 0, last = 0;
+  for (int step = 0; step < 20; ++step) {
+    const SftStep a = sharded.trainer.step(pointers(rows)), b = whole.trainer.step(pointers(rows));
+    EXPECT_NEAR(a.loss, b.loss, 1e-4 * b.loss) << step;
+    EXPECT_NEAR(a.grad_norm, b.grad_norm, 1e-3 * b.grad_norm) << step;
+    if (step == 0) first = b.loss;
+    last = b.loss;
+  }
+  EXPECT_LT(last, first - 0.5);
+}
+
+// T06: the divisor is the count over all ranks and microbatches. One trained target in all: the loss is that target's.
+RANK_TEST(SftTrainer, T06TheDivisorIsTheGlobalTokenCount, 2) {
+  Training sharded(ranks.group("cp"), at::kFloat), whole(ProcessGroup{}, at::kFloat);
+  std::vector<Row> rows = make_rows({8, 8, 8}, whole.checkpoint.config.vocab_size);
+  for (Row& row : rows) std::fill(row.trained.begin(), row.trained.end(), uint8_t{0});
+  rows[1].trained[7] = 1;
+  EXPECT_EQ(count_targets(pointers(rows)), 1);
+  const double alone = whole.trainer.evaluate({&rows[1]});
+  EXPECT_NEAR(sharded.trainer.accumulate_gradients(pointers(rows)), alone, 1e-5);
+  EXPECT_NEAR(sharded.trainer.evaluate(pointers(rows)), alone, 1e-5);
+}
+
+TEST(SftTrainer, MicrobatchesAddUpToTheBatch) {
+  Training whole(ProcessGroup{}, at::kDouble), split(ProcessGroup{}, at::kDouble);
+  const std::vector<Row> rows = make_rows({11, 40, 5, 23, 8}, whole.checkpoint.config.vocab_size);
+  recipe::SftConfig one_microbatch = small_config();
+  one_microbatch.train_micro_batch_size = 5;
+  SftTrainer all_at_once(whole.model, one_microbatch, {}, {});
+  const double loss = all_at_once.accumulate_gradients(pointers(rows));
+  EXPECT_NEAR(split.trainer.accumulate_gradients(pointers(rows)), loss, 1e-9);
+  EXPECT_LT(largest_relative_difference(split.model, whole.model), 1e-10);
+}
+
+TEST(SftTrainer, ALossThatIsNotFiniteStopsTheStepAndLeavesTheWeights) {
+  Training training(ProcessGroup{}, at::kFloat);
+  const std::vector<Row> rows = make_rows({9}, training.checkpoint.config.vocab_size);
+  {
+    const at::NoGradGuard no_grad;
+    training.model.parameters().at("model.norm.weight").fill_(std::numeric_limits<float>::quiet_NaN());
+  }
+  const at::Tensor before = training.model.parameters().at("lm_head.weight").detach().clone();
+  try {
+    training.trainer.step(pointers(rows));
+    FAIL() << "a NaN loss went through";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.parts().code, "RW-TRAIN-001");
+    EXPECT_EQ(error.parts().where, "step 1");
+  }
+  EXPECT_TRUE(at::equal(before, training.model.parameters().at("lm_head.weight")));
+  EXPECT_EQ(training.trainer.step_count(), 0);
+}
+
+TEST(SftBatch, TargetsAreShiftedOnTheWholeRowAndWeightedByTheGlobalCount) {
+  const std::vector<Row> rows = {{{5, 6, 7, 8}, {1, 0, 1, 1}}, {{9, 4}, {1, 1}}};
+  const SftBatch batch = make_sft_batch(pointers(rows), 0, 4);
+  EXPECT_EQ(batch.token_count, 3);
+  EXPECT_TRUE(at::equal(batch.ids_BS, at::tensor({5, 6, 7, 8, 9, 4, 0, 0}, at::kLong).view({2, 4})));
+  EXPECT_TRUE(at::equal(batch.targets_BS, at::tensor({-100, 7, 8, -100, 4, -100, -100, -100}, at::kLong).view({2, 4})));
+  EXPECT_TRUE(at::equal(batch.weights_BS, at::tensor({0.0F, 0.25F, 0.25F, 0.0F, 0.25F, 0.0F, 0.0F, 0.0F}).view({2, 4})));
+}
+
+}  // namespace
+}  // namespace ringwright::worker
