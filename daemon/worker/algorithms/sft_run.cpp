@@ -176,7 +176,8 @@ class SftRun {
   void save() {
     if (rank_ == 0) {
       RunCheckpoint checkpoint;
-      checkpoint.directory = config_.checkpoint_dir.empty() ? spec_.directory + "/checkpoints" : config_.checkpoint_dir;
+      // A relative folder stands below the run's own, so that runs of one recipe do not overwrite each other.
+      checkpoint.directory = std::filesystem::path(spec_.directory) / (config_.checkpoint_dir.empty() ? "checkpoints" : config_.checkpoint_dir);
       checkpoint.step = trainer_.step_count();
       checkpoint.tokens_trained = tokens_trained_;
       checkpoint.recipe = spec_.recipe;
