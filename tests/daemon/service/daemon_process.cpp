@@ -7,7 +7,9 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 
 #include "shared/base/error.h"
@@ -131,6 +133,16 @@ int DaemonProcess::wait() {
   EXPECT_TRUE(eventually([&] { return ::waitpid(pid_, &status, WNOHANG) == pid_; })) << "ringwrightd does not end";
   pid_ = -1;
   return status;
+}
+
+std::vector<pid_t> worker_processes(const std::string& run) {
+  std::vector<pid_t> pids;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream in(entry.path() / "cmdline");
+    const std::string arguments((std::istreambuf_iterator<char>(in)), {});
+    if (arguments.find("/" + run + "/spec.json") != std::string::npos) pids.push_back(std::stoi(entry.path().filename()));
+  }
+  return pids;
 }
 
 bool gone(pid_t pid) {

@@ -67,6 +67,9 @@ class DaemonProcess {
 // Neither running nor asleep: gone, or a zombie that nobody reaps.
 bool gone(pid_t pid);
 
+// The worker processes of a run, as the system lists them.
+std::vector<pid_t> worker_processes(const std::string& run);
+
 // Waits until `condition` holds, at most `seconds`.
 bool eventually(const std::function<bool()>& condition, double seconds = 20);
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include <stdexcept>
+#include <tuple>
 
 namespace ringwright::wire {
 
@@ -51,7 +52,7 @@ void SmallDaemon::loop() {
       welcome();
       welcome_at = std::chrono::steady_clock::now() + std::chrono::seconds(1);
     }
-    if (answering_) answer();
+    answer();
   }
 }
 
@@ -85,7 +86,10 @@ void SmallDaemon::welcome() {
 
 void SmallDaemon::answer() {
   zmq::message_t identity, frame;
-  while (control_.recv(identity, zmq::recv_flags::dontwait) && control_.recv(frame)) {
+  while (control_.recv(identity, zmq::recv_flags::dontwait) && control_.recv(frame)) waiting_.emplace_back(std::move(identity), std::move(frame));
+  // Asked after a request is in, so one that was sent after set_answering(false) is not answered.
+  for (; answering_ && !waiting_.empty(); waiting_.pop_front()) {
+    std::tie(identity, frame) = std::move(waiting_.front());
     ++requests_;
     const nlohmann::json request = decode_body(frame.to_string_view());
     nlohmann::json reply = {{"ok", true}};

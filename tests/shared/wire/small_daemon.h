@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
+#include <utility>
 #include <filesystem>
 #include <mutex>
 #include <string>
@@ -55,6 +57,7 @@ class SmallDaemon {
   std::vector<Command> commands_;
   std::atomic<bool> stop_{false}, answering_{true};
   std::atomic<size_t> requests_{0};
+  std::deque<std::pair<zmq::message_t, zmq::message_t>> waiting_;  // identity and request
   std::thread thread_;
 };
 
