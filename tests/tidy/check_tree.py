@@ -7,7 +7,8 @@ import sys
 ROOT = sys.argv[1]
 CODE = (".cpp", ".h", ".cu", ".cuh")
 TEXT = CODE + (".py", ".sh", ".cmake", ".txt", ".md", ".yaml", ".json", ".sql", "")
-SKIPPED_FOLDERS = {"build", ".git", "__pycache__", "goldens", "data"}
+SKIPPED_FOLDERS = {"build", ".git", "__pycache__"}
+SKIPPED_PATHS = {"tests/goldens", "tests/data"}
 FILE_LINES_MAX = 700
 
 # (folder the rule holds for, includes that it may not have, why)
@@ -80,7 +81,8 @@ def check_file(path):
 
 
 for folder, folders, names in os.walk(ROOT):
-    folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS)
+    here = os.path.relpath(folder, ROOT)
+    folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS and os.path.normpath(os.path.join(here, name)) not in SKIPPED_PATHS)
     for name in sorted(names):
         check_file(os.path.relpath(os.path.join(folder, name), ROOT))
 
