@@ -1,12 +1,10 @@
 #!/usr/bin/env bash
 # verify_checkpoints.sh [BIN]: does transformers load what Ringwright saves? BIN: the folder of the built programs.
-# Needs the peers' environment (./bootstrap bench makes it); RINGWRIGHT_PEER_PYTHON names another one.
+# Makes the peers' environment in the cache when it is not there yet; RINGWRIGHT_PEER_PYTHON names another one.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 bin=${1:-build/release/bin}
-cache=${RINGWRIGHT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ringwright}
-python=${RINGWRIGHT_PEER_PYTHON:-$cache/peers-torch-2.11.0/bin/python}
-[ -x "$python" ] || { echo "no peers' environment at $python: call ./bootstrap bench, or set RINGWRIGHT_PEER_PYTHON" >&2; exit 1; }
+python=${RINGWRIGHT_PEER_PYTHON:-$(tests/bench/peers_environment.sh)}
 goldens=${RINGWRIGHT_GOLDENS:-tests/goldens}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
