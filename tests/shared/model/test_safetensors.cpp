@@ -52,6 +52,7 @@ const std::vector<Lie>& lies() {
       {"shape_against_offsets", file_of("{" + tensor_of("a", "[1000,1000]", "[0,4]") + "}", 4), "4000000 bytes", "'a'"},
       {"gap", file_of("{" + tensor_of("a", "[1]", "[4,8]") + "}", 8), "gap", "'a'"},
       {"uncovered_tail", file_of("{" + tensor_of("a", "[1]", "[0,4]") + "}", 8), "cover 4 of 8", ""},
+      {"size_beyond_63_bits", file_of("{" + tensor_of("a", "[9223372036854775808,4]", "[0,4]") + "}", 4), "9223372036854775808 is too large", "'a'"},
       {"shape_overflow", file_of("{" + tensor_of("a", "[9223372036854775807,4]", "[0,4]") + "}", 4), "overflows", "'a'"},
       {"long_length", length_prefix(132095296) + "{}", "132095296", ""},
       {"three_bytes", "abc", "3 bytes", ""},
