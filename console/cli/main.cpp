@@ -6,10 +6,12 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "console/cli/terminal.h"
 #include "console/cli/verb.h"
 #include "shared/base/error.h"
+#include "shared/base/text.h"
 
 namespace ringwright::cli {
 namespace {
@@ -46,13 +48,35 @@ std::string command_line(const CLI::App& app) {
   return parent ? command_line(*parent) + " " + app.get_name() : app.get_name();
 }
 
+// CLI11 says of a misspelt verb only that one is required.
+std::string unknown_verb(const CLI::App& app) {
+  if (app.get_require_subcommand_min() == 0 || !app.get_subcommands().empty()) return "";
+  for (const std::string& word : app.remaining())
+    if (!word.starts_with('-')) return word;
+  return "";
+}
+
+ErrorParts usage_error(const CLI::App& app, const CLI::ParseError& error) {
+  const std::string command = command_line(app), word = unknown_verb(app);
+  if (word.empty()) return {"RW-CLI-001", error.what(), command, "", "see " + command + " --help", ExitCode::usage};
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(verb->get_name());
+  const std::string nearest = text::nearest(word, names);
+  return {"RW-CLI-001",
+          command + " has no '" + word + "'",
+          command,
+          nearest.empty() ? "" : "did you mean '" + nearest + "'?",
+          "see " + command + " --help",
+          ExitCode::usage};
+}
+
 // CLI11's own exceptions: help and version texts are no errors, everything else is a usage error.
 int end_of_parse(const CLI::App& app, const CLI::ParseError& error, bool json) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
     app.exit(error);
     return static_cast<int>(ExitCode::good);
   }
-  report({"RW-CLI-001", error.what(), command_line(innermost(app)), "", "see " + command_line(innermost(app)) + " --help", ExitCode::usage}, json);
+  report(usage_error(innermost(app), error), json);
   return static_cast<int>(ExitCode::usage);
 }
 
@@ -70,8 +94,8 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "ringwright " RINGWRIGHT_VERSION);
   app.set_help_flag("-h,--help", "print this text");
   app.footer(
-      "\nExit codes: 0 good, 1 the run failed, 2 usage or a recipe that does not parse, 3 refused by a guard, 4 daemon not reached,\n"
-      "5 version mismatch, 6 history file, 128+n ended by signal n.");
+      "\nExit codes: 0 good, 1 the run failed or a comparison went beyond its tolerance, 2 usage or a recipe that does not parse,\n"
+      "3 refused by a guard, 4 daemon not reached, 5 version mismatch, 6 history file, 128+n ended by signal n.");
   Invocation invocation;
   add_verbs(app, invocation);
   if (argc < 2) {
