@@ -75,14 +75,22 @@ nlohmann::ordered_json as_json(const recipe::Recipe& recipe, const std::vector<F
   return json;
 }
 
+// A row that was skipped is not passed: what the recipe names is not here to be looked at.
+std::string verdict_text(const std::vector<Finding>& findings, Target target) {
+  if (support_matrix::refused(findings, target)) return styled("refused", Style::bad);
+  std::vector<std::string> skipped;
+  for (const Finding& finding : findings)
+    if (finding.verdict(target) == Verdict::skipped) skipped.push_back(finding.scope);
+  if (skipped.empty()) return styled("can run", Style::good);
+  return styled(fmt::format("can run, unless what was skipped stands in the way: {}", fmt::join(skipped, ", ")), Style::warning);
+}
+
 void print_text(const recipe::Recipe& recipe, const std::vector<Finding>& findings, Target target) {
   fmt::print("{}\n", styled(recipe.file.string(), Style::bold));
   print_findings(findings);
   print_stops(findings, target);
   print_warnings(recipe);
-  const bool refused = support_matrix::refused(findings, target);
-  fmt::print("\n{}: {}\n", support_matrix::kTargetNames[static_cast<size_t>(target)],
-             refused ? styled("refused", Style::bad) : styled("can run", Style::good));
+  fmt::print("\n{}: {}\n", support_matrix::kTargetNames[static_cast<size_t>(target)], verdict_text(findings, target));
 }
 
 int check(const Options& options, const Invocation& invocation) {
