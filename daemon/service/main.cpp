@@ -30,7 +30,7 @@ void declare_options(CLI::App& app, Options& options) {
   app.add_option("--store", options.store, "The history file [$XDG_STATE_HOME/ringwright/history.db]; the runs' folders lie beside it");
   app.add_option("--runtime-dir", options.runtime_directory, "Folder of the sockets, yours alone [$XDG_RUNTIME_DIR/ringwright]");
   app.add_option("--worker", options.worker_program, "The worker program [ringwright-worker beside this program]");
-  app.add_option("--orphan-grace-s", options.orphan_grace_s, "Seconds that workers outlive a dead daemon; 0: none [30]")
+  app.add_option("--orphan-grace-s", options.orphan_grace_s, "Seconds that workers outlive a dead daemon; 0: they end at once [30]")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--stop-grace-s", options.stop_grace_s, "Seconds from asking to SIGTERM, and from there to SIGKILL [10]")
       ->check(CLI::NonNegativeNumber);
@@ -79,7 +79,9 @@ int main(int count, char** arguments) {
   try {
     app.parse(count, arguments);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::usage);
+    if (error.get_exit_code() == 0) return app.exit(error);
+    std::fprintf(stderr, "%s\n", describe({"RW-DAEMON-015", error.what(), "command line", "", "see ringwrightd --help", ExitCode::usage}).c_str());
+    return static_cast<int>(ExitCode::usage);
   }
   std::optional<Background> background;
   ErrorParts parts;

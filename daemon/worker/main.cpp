@@ -67,15 +67,17 @@ int work(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"One rank of a Ringwright run. The daemon starts it; by hand it writes a model's first weights (--init)."};
+  CLI::App app{"One rank of a Ringwright run. The daemon starts it; by hand it writes a model's first weights (--init).", "ringwright-worker"};
   Arguments arguments;
   define_arguments(app, arguments);
   try {
     app.parse(argc, argv);
     if (arguments.initialize.empty() && arguments.channel.empty()) throw CLI::RequiredError("--init, or --spec with --channel");
   } catch (const CLI::ParseError& error) {
-    const int code = app.exit(error);
-    return code == 0 ? 0 : static_cast<int>(ExitCode::usage);
+    if (error.get_exit_code() == 0) return app.exit(error);
+    fmt::print(stderr, "{}\n",
+               ringwright::describe({"RW-WORKER-001", error.what(), "command line", "", "see ringwright-worker --help", ExitCode::usage}));
+    return static_cast<int>(ExitCode::usage);
   }
   try {
     if (arguments.initialize.empty()) return work(arguments);

@@ -28,7 +28,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
       "Ringwright's window: watch runs live, find them again, see how a layout shards a sequence.\n"
       "Without FILE it connects to the daemon of this user, and shows the history file while none runs.",
       "ringwright-console"};
-  app.set_version_flag("--version", RINGWRIGHT_VERSION);
+  app.set_version_flag("--version", "ringwright-console " RINGWRIGHT_VERSION);
   app.add_option("FILE", file, "History file to open read-only");
   app.add_option("--store", store, "The same as FILE");
   app.add_option("--demo", options.demo_runs, "Show N synthetic runs; needs no daemon and no file")->check(CLI::Range(1, kDemoRunsMax));
