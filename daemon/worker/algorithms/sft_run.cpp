@@ -4,9 +4,9 @@
 #include <torch/version.h>
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <thread>
-#include <chrono>
 
 #include "daemon/worker/algorithms/sft_trainer.h"
 #include "daemon/worker/checkpoint/load.h"
@@ -98,10 +98,12 @@ class SftRun {
     log(fmt::format("model: {} with {} parameters, {} layers, vocabulary {}", config.model_type, text::format_count(config.parameter_count()),
                     config.num_hidden_layers, config.vocab_size));
     for (const std::string& note : checkpoint_.notes) log(note);
-    log(fmt::format("data: {} rows, {} tokens; {} rows with {} tokens left out", text::format_count(static_cast<int64_t>(train_.rows.size())),
+    log(fmt::format("data: {} rows, {} tokens; left out: {} rows of {} tokens", text::format_count(static_cast<int64_t>(train_.rows.size())),
                     text::format_count(train_.token_count), train_.dropped_row_count, text::format_count(train_.dropped_token_count)));
-    channel_.log("info", fmt::format("{} of {} attention blocks hold the cp group of {} ranks, {} threads", spec_.cp > 1 ? config.num_hidden_layers : 0,
-                                     config.num_hidden_layers, spec_.cp, spec_.threads_per_rank));
+    const std::string attention = spec_.cp > 1
+                                      ? fmt::format("{0} of {0} attention blocks hold the cp group of {1} ranks", config.num_hidden_layers, spec_.cp)
+                                      : std::string("whole sequences on one rank");
+    channel_.log("info", fmt::format("attention: {}; {} threads", attention, spec_.threads_per_rank));
     if (rank_ != 0) return;
     channel_.event("run.step_limit", {{"steps", steps_to_run()}});
     fingerprint_ = std::jthread([this] { send_fingerprint(); });
