@@ -95,7 +95,8 @@ void build(CLI::App& command, Invocation& invocation) {
   CLI::App& start_command = add_subverb(command, "start", "Start the daemon of this user on this node, in the background");
   auto start_options = std::make_shared<DaemonOptions>();
   start_command.add_option("--store", start_options->store, "the history file that it writes")->type_name("FILE");
-  start_command.add_option("--orphan-grace-s", start_options->orphan_grace_s, "seconds that workers outlive a daemon that died; 0: they end at once [30]")
+  start_command
+      .add_option("--orphan-grace-s", start_options->orphan_grace_s, "seconds that workers outlive a daemon that died; 0: they end at once [30]")
       ->check(CLI::NonNegativeNumber);
   set_action(start_command, invocation, [start_options, &invocation] { return start(*start_options, invocation); });
 
