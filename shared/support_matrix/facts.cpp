@@ -6,6 +6,7 @@
 
 #include "shared/base/text.h"
 #include "shared/mesh/mesh.h"
+#include "shared/model/safetensors.h"
 #include "shared/recipe/typed.h"
 #include "shared/tokenizer/tokenizer.h"
 
@@ -142,6 +143,15 @@ void read_model(const std::filesystem::path& folder, Facts& facts) {
   }
 }
 
+// Reads the headers only. Weights that are not written yet are no fault.
+void read_weights(const std::filesystem::path& folder, Facts& facts) {
+  try {
+    model::index_checkpoint(folder);
+  } catch (const Error& error) {
+    if (error.parts().code != "RW-CKPT-003") facts.weights_fault = error.parts();
+  }
+}
+
 void read_tokenizer(const std::filesystem::path& folder, Facts& facts) {
   const std::filesystem::path file = folder / "tokenizer.json";
   std::error_code ignored;
@@ -176,7 +186,10 @@ void read_files(const recipe::Recipe& recipe, Facts& facts) {
   facts.data_format = config.train.format;
   facts.model_folder = find_place(recipe, config.model_name);
   facts.data_file = find_place(recipe, config.train.path);
-  if (facts.model_folder) read_model(*facts.model_folder, facts);
+  if (facts.model_folder) {
+    read_model(*facts.model_folder, facts);
+    read_weights(*facts.model_folder, facts);
+  }
   if (const auto tokenizer = find_place(recipe, config.tokenizer_name)) read_tokenizer(*tokenizer, facts);
   const auto put = [&](const char* name, const auto& value) { facts.words[name] = fmt::format("{}", value); };
   put("model_name", facts.model_name), put("data_name", facts.data_name), put("data_format", facts.data_format);
@@ -187,6 +200,8 @@ void read_files(const recipe::Recipe& recipe, Facts& facts) {
   put("tokenizer_size", facts.tokenizer_size), put("vocab_size", facts.model ? facts.model->vocab_size : 0);
   put("model_what", facts.model_fault ? facts.model_fault->what + " (" + facts.model_fault->where + ")" : "");
   put("model_fix", facts.model_fault ? facts.model_fault->action : "");
+  put("weights_what", facts.weights_fault ? facts.weights_fault->what + " (" + facts.weights_fault->where + ")" : "");
+  put("weights_fix", facts.weights_fault ? facts.weights_fault->action : "");
   put("tokenizer_what", facts.tokenizer_fault ? facts.tokenizer_fault->what + " (" + facts.tokenizer_fault->where + ")" : "");
   put("tokenizer_fix", facts.tokenizer_fault ? facts.tokenizer_fault->action : "");
 }

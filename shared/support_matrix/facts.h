@@ -33,7 +33,7 @@ struct Facts {
   std::string model_name, data_name;
   std::optional<std::filesystem::path> model_folder, data_file;
   std::optional<model::ModelConfig> model;
-  std::optional<ErrorParts> model_fault, tokenizer_fault;
+  std::optional<ErrorParts> model_fault, weights_fault, tokenizer_fault;
   int64_t tokenizer_size = 0;  // 0: no tokenizer was read
   std::string data_format;
 
