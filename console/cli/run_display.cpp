@@ -16,6 +16,8 @@ namespace {
 constexpr auto kBarPeriod = std::chrono::milliseconds(100);
 constexpr auto kLinePeriod = std::chrono::seconds(1);
 constexpr int kBarColumns = 26;
+constexpr size_t kErrorsShownMax = 1000;
+constexpr std::string_view kErrorLead = "error";
 
 std::string value_or_dash(const std::optional<double>& value, std::string (*format)(double)) { return value ? format(*value) : "-"; }
 nlohmann::json number(const std::optional<double>& value) { return value ? history::metric_value_to_json(*value) : nlohmann::json(); }
@@ -50,7 +52,11 @@ void RunDisplay::show_event(const wire::Event& event) {
   if (event.kind != wire::Kind::log || !event.body.is_object()) return;
   const std::string level = event.body.value("level", "info");
   if (level != "warn" && level != "error") return;
-  show_note(fmt::format("{} {}: {}", event.rank < 0 ? "daemon" : fmt::format("rank {}", event.rank), level, event.body.value("text", "")));
+  const std::string text = event.body.value("text", "");
+  if (level == kErrorLead && errors_shown_.contains(text)) return;
+  if (level == kErrorLead && errors_shown_.size() < kErrorsShownMax) errors_shown_.insert(text);
+  const std::string who = event.rank < 0 ? "daemon" : fmt::format("rank {}", event.rank);
+  show_note(text.starts_with(kErrorLead) ? fmt::format("{}: {}", who, text) : fmt::format("{} {}: {}", who, level, text));
 }
 
 void RunDisplay::show_progress(const RunProgress& progress) {
@@ -112,10 +118,10 @@ void RunDisplay::show_summary(const RunProgress& progress, const std::string& ru
     return;
   }
   clear_bar();
-  if (!progress.last_lines().empty()) {
-    fmt::print(stderr, "The last lines of rank {}:\n", progress.failed_rank());
-    for (const std::string& text : progress.last_lines()) fmt::print(stderr, "  {}\n", text);
-  }
+  std::string last_lines;
+  for (const std::string& text : progress.last_lines())
+    if (!errors_shown_.contains(text)) last_lines += fmt::format("  {}\n", text);
+  if (!last_lines.empty()) fmt::print(stderr, "The last lines of rank {}:\n{}", progress.failed_rank(), last_lines);
   std::puts("");
   line("run", run + "  " + styled(name, Style::bold));
   line("state", styled_state(progress.state()) + (progress.reason().empty() ? "" : ": " + progress.reason()));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <set>
 #include <string>
 
 #include "console/cli/run_progress.h"
@@ -15,7 +16,8 @@ class RunDisplay {
   static Mode mode_for(bool json);
 
   explicit RunDisplay(Mode mode) : mode_(mode) {}
-  // One event, already added to `progress`: JSON line, or a log line of level warn or error above the bar.
+  // One event, already added to `progress`: JSON line, or a log line of level warn or error above the bar. An error that several ranks
+  // report in the same words is shown once.
   void show_event(const wire::Event& event);
   // The bar, at most ten times a second; a plain line for a new step, at most one a second, the first and last always.
   void show_progress(const RunProgress& progress);
@@ -31,6 +33,7 @@ class RunDisplay {
   using Clock = std::chrono::steady_clock;
   Mode mode_;
   bool bar_drawn_ = false;
+  std::set<std::string> errors_shown_;  // bounded; what is beyond is shown again
   int64_t step_shown_ = 0;
   history::RunState state_shown_ = history::RunState::queued;
   Clock::time_point shown_at_{};
