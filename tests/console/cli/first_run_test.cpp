@@ -1,0 +1,153 @@
+// The main job with nothing replaced: `ringwright run`, the daemon it starts, and workers that train a very small model on the CPU.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tests/console/cli/program.h"
+#include "tests/shared/history/temporary_store.h"
+
+namespace ringwright::cli {
+namespace {
+
+using history::testing::TemporaryFolder;
+using testing::call;
+using ::testing::HasSubstr;
+using testing::Outcome;
+using testing::Program;
+
+constexpr double kPatience_s = 60;
+
+bool eventually(const std::function<bool()>& holds) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(kPatience_s);
+  while (std::chrono::steady_clock::now() < deadline) {
+    if (holds()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  return false;
+}
+
+class FirstRun : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const std::filesystem::path cache = folder_.path() / "ringwright", model = cache / "models" / "demo";
+    std::filesystem::create_directories(cache / "data");
+    std::filesystem::create_directories(model);
+    std::filesystem::permissions(cache, std::filesystem::perms::owner_all);
+    std::filesystem::copy(std::string(RINGWRIGHT_SOURCE_DIR) + "/assets/models/demo/tokenizer.json", model / "tokenizer.json");
+    std::ofstream(model / "config.json") << nlohmann::json{{"model_type", "llama"},
+                                                           {"architectures", {"LlamaForCausalLM"}},
+                                                           {"vocab_size", 2048},
+                                                           {"hidden_size", 32},
+                                                           {"intermediate_size", 64},
+                                                           {"num_hidden_layers", 2},
+                                                           {"num_attention_heads", 2},
+                                                           {"num_key_value_heads", 1},
+                                                           {"head_dim", 16},
+                                                           {"max_position_embeddings", 512},
+                                                           {"rms_norm_eps", 1e-5},
+                                                           {"eos_token_id", 2},
+                                                           {"tie_word_embeddings", false},
+                                                           {"hidden_act", "silu"}};
+    std::ofstream text(cache / "data" / "kjv.txt");
+    for (int i = 0; i < 2000; ++i) text << "And it came to pass in the " << i << " year, that the word came.\n";
+    text.close();
+    const Outcome weights = Program(folder_.path(), {"--init", model.string(), "--seed", "3"}, "ringwright-worker").wait();
+    ASSERT_EQ(weights.exit_code, 0) << weights.err;
+  }
+  void TearDown() override { ringwright({"daemon", "stop"}); }
+
+  Outcome ringwright(std::vector<std::string> arguments) { return call(folder_.path(), std::move(arguments)); }
+  // Steps without end, unless `more` says otherwise.
+  Outcome run(const std::string& recipe, std::vector<std::string> more) {
+    more.insert(more.begin(), {"run", std::string(RINGWRIGHT_SOURCE_DIR) + "/assets/recipes/" + recipe, "policy.max_total_sequence_length=50",
+                               "sft.max_num_epochs=1000000", "sft.max_num_steps=1000000"});
+    return ringwright(std::move(more));
+  }
+  nlohmann::json shown(const std::string& run) { return nlohmann::json::parse(ringwright({"runs", "show", run, "--json"}).out); }
+  void wait_for_step(const std::string& run, int step) {
+    ASSERT_TRUE(eventually([&] { return shown(run).value("last_step", -1) >= step; })) << ringwright({"logs", run}).out;
+  }
+
+  // The worker processes of this test's daemon; `rank` -1: all of them.
+  std::vector<pid_t> workers(int rank = -1) const {
+    std::vector<pid_t> result;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      std::ifstream stream(entry.path() / "cmdline", std::ios::binary);
+      const std::string line{std::istreambuf_iterator<char>(stream), {}};
+      if (line.find("ringwright-worker") == std::string::npos || line.find(folder_.path().string()) == std::string::npos) continue;
+      const std::string wanted = std::string("--rank") + '\0' + std::to_string(rank) + '\0';
+      if (rank < 0 || line.find(wanted) != std::string::npos) result.push_back(std::stoi(entry.path().filename().string()));
+    }
+    return result;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(FirstRun, OneAndTwoRanksGiveTheSameLossesAndTheModelLearns) {
+  const Outcome one = run("demo-sft-cp1.yaml", {"--name", "one", "sft.max_num_steps=20"});
+  const Outcome two = run("demo-sft-cp2.yaml", {"--name", "two", "sft.max_num_steps=20"});
+  EXPECT_EQ(one.exit_code, 0) << one.out << one.err;
+  EXPECT_EQ(two.exit_code, 0) << two.out << two.err;
+  const Outcome compared = ringwright({"runs", "compare", "one", "two", "--tolerance", "1e-4"});
+  EXPECT_EQ(compared.exit_code, 0) << compared.out << compared.err;
+  EXPECT_THAT(compared.out, HasSubstr("20 common steps"));
+  const nlohmann::json losses =
+      nlohmann::json::parse(ringwright({"runs", "metrics", "two", "-m", "train/loss", "--json"}).out)["metrics"]["train/loss"];
+  ASSERT_EQ(losses.size(), 20u);
+  EXPECT_LT(losses.back()["value"].get<double>(), losses.front()["value"].get<double>() - 0.1);
+
+  const nlohmann::json record = shown("two");
+  EXPECT_EQ(record["state"], "finished");
+  ASSERT_EQ(record["checkpoints"].size(), 1u);
+  const std::filesystem::path checkpoint = record["checkpoints"][0]["path"].get<std::string>();
+  for (const char* file : {"config.json", "model.safetensors", "tokenizer.json"}) EXPECT_TRUE(std::filesystem::exists(checkpoint / file)) << file;
+  EXPECT_THAT(record["fingerprint"].dump(), HasSubstr("xxh3"));
+}
+
+TEST_F(FirstRun, AKilledWorkerFailsTheRunAndLeavesNoProcess) {
+  const std::string id = run("demo-sft-cp2.yaml", {"--detach", "--json"}).out;
+  wait_for_step("last", 2);
+  const std::vector<pid_t> second = workers(1);
+  ASSERT_EQ(second.size(), 1u) << id;
+  ::kill(second.front(), SIGKILL);
+  ASSERT_TRUE(eventually([&] { return shown("last")["state"] == "failed"; })) << shown("last").dump(1);
+  EXPECT_EQ(shown("last")["failed_rank"], 1);
+  EXPECT_THAT(shown("last")["reason"].get<std::string>(), HasSubstr("signal 9"));
+  EXPECT_TRUE(eventually([&] { return workers().empty(); }));
+}
+
+TEST_F(FirstRun, AKilledDaemonLosesNoStepAndItsWorkersEnd) {
+  ASSERT_EQ(ringwright({"daemon", "start", "--orphan-grace-s", "0.5"}).exit_code, 0);
+  const auto daemon = nlohmann::json::parse(ringwright({"daemon", "status", "--json"}).out)["pid"].get<pid_t>();
+  run("demo-sft-cp2.yaml", {"--detach"});
+  wait_for_step("last", 5);
+  const int seen = shown("last")["last_step"];
+  ::kill(daemon, SIGKILL);
+  EXPECT_TRUE(eventually([&] { return workers().empty(); }));
+  ASSERT_EQ(ringwright({"daemon", "start"}).exit_code, 0);
+  EXPECT_EQ(shown("last")["state"], "lost");
+  const nlohmann::json losses =
+      nlohmann::json::parse(ringwright({"runs", "metrics", "last", "-m", "train/loss", "--json"}).out)["metrics"]["train/loss"];
+  ASSERT_GE(losses.size(), static_cast<size_t>(seen));
+  for (size_t i = 0; i < losses.size(); ++i) ASSERT_EQ(losses[i]["step"], i + 1);
+}
+
+TEST_F(FirstRun, StopEndsAfterTheStepWithACheckpoint) {
+  run("demo-sft-cp2.yaml", {"--detach"});
+  wait_for_step("last", 2);
+  EXPECT_EQ(ringwright({"stop", "last"}).exit_code, 0);
+  ASSERT_TRUE(eventually([&] { return shown("last")["state"] == "stopped"; })) << shown("last").dump(1);
+  EXPECT_EQ(shown("last")["reason"], "on request");
+  EXPECT_EQ(shown("last")["checkpoints"].size(), 1u);
+  EXPECT_TRUE(eventually([&] { return workers().empty(); }));
+}
+
+}  // namespace
+}  // namespace ringwright::cli
