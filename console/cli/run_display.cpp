@@ -17,7 +17,6 @@ constexpr auto kBarPeriod = std::chrono::milliseconds(100);
 constexpr auto kLinePeriod = std::chrono::seconds(1);
 constexpr int kBarColumns = 26;
 constexpr size_t kErrorsShownMax = 1000;
-constexpr std::string_view kErrorLead = "error";
 
 std::string value_or_dash(const std::optional<double>& value, std::string (*format)(double)) { return value ? format(*value) : "-"; }
 nlohmann::json number(const std::optional<double>& value) { return value ? history::metric_value_to_json(*value) : nlohmann::json(); }
@@ -53,10 +52,10 @@ void RunDisplay::show_event(const wire::Event& event) {
   const std::string level = event.body.value("level", "info");
   if (level != "warn" && level != "error") return;
   const std::string text = event.body.value("text", "");
-  if (level == kErrorLead && errors_shown_.contains(text)) return;
-  if (level == kErrorLead && errors_shown_.size() < kErrorsShownMax) errors_shown_.insert(text);
+  if (level == "error" && errors_shown_.contains(text)) return;
+  if (level == "error" && errors_shown_.size() < kErrorsShownMax) errors_shown_.insert(text);
   const std::string who = event.rank < 0 ? "daemon" : fmt::format("rank {}", event.rank);
-  show_note(text.starts_with(kErrorLead) ? fmt::format("{}: {}", who, text) : fmt::format("{} {}: {}", who, level, text));
+  show_note(fmt::format("{} {}: {}", who, level, text));
 }
 
 void RunDisplay::show_progress(const RunProgress& progress) {

@@ -51,7 +51,8 @@ int work(const Arguments& arguments) {
       ringwright::worker::run_sft(spec, arguments.rank, listen_fd, channel);
     }
   } catch (const Error& error) {
-    channel.log("error", describe(error.parts()));
+    const std::string text = describe(error.parts());
+    channel.log("error", text.substr(text.find(' ') + 1));  // the line's level says "error" already
     channel.event("run.error", to_json(error.parts()));
     channel.finish();
     return static_cast<int>(error.exit_code());
