@@ -22,11 +22,14 @@ constexpr auto kSettleTime = std::chrono::milliseconds(50);  // the last message
 constexpr size_t kLatestPointsMax = 512;                     // names in a summary
 constexpr size_t kReasonLineBytesMax = 200;
 constexpr size_t kMemoryOfErrorBytesMax = 2000;
+constexpr const char* kLostGroupCodes = "RW-GROUP-";
 
 std::string how_it_ended(int status) {
   if (WIFSIGNALED(status)) return "was killed by signal " + std::to_string(WTERMSIG(status)) + " (" + ::strsignal(WTERMSIG(status)) + ")";
   return "exited with code " + std::to_string(WEXITSTATUS(status));
 }
+
+std::string what_it_told(int rank, const std::string& error) { return "rank " + std::to_string(rank) + " failed: " + error; }
 
 }  // namespace
 
@@ -42,7 +45,7 @@ struct Run::Rank {
   RankLog log;
   bool connected = false;
   uint64_t last_sequence = 0;
-  std::string told_error;  // what the worker itself said of its failure
+  std::string told_code, told_error;  // what the worker itself said of its failure
   nlohmann::json heartbeat;
 };
 
@@ -128,7 +131,7 @@ void Run::take_event(wire::Event event) {
   rank.last_sequence = event.worker_sequence;
   if (event.kind == wire::Kind::log) rank.log.write(event.body.value("text", ""));
   if (event.kind == wire::Kind::event && event.body.value("name", "") == "run.error")
-    rank.told_error = event.body.value("what", "").substr(0, kMemoryOfErrorBytesMax);
+    rank.told_code = event.body.value("code", ""), rank.told_error = event.body.value("what", "").substr(0, kMemoryOfErrorBytesMax);
   services_.ledger.append(std::move(event));
 }
 
@@ -207,10 +210,25 @@ void Run::fail(Rank& rank, std::string how) {
     failure_->how += ": " + rank.told_error;
   else if (!lines.empty() && how.starts_with("exited"))
     failure_->how += ": " + lines.back().substr(0, kReasonLineBytesMax);
+  blame_the_cause();
   spdlog::warn("run {}: {}", id(), failure_->how);
-  set_state(RunState::stopping, failure_->how, {{"failed_rank", rank.rank}, {"last_lines", lines}});
+  set_state(RunState::stopping, failure_->how,
+            {{"failed_rank", failure_->rank}, {"last_lines", ranks_[static_cast<size_t>(failure_->rank)]->log.last_lines()}});
   signal_all(SIGTERM);
   terminated_at_ = failed_at_;
+}
+
+// The rank that told an error which is not just that it lost the others.
+const Run::Rank* Run::cause() const {
+  const auto found = std::find_if(ranks_.begin(), ranks_.end(),
+                                  [](const auto& rank) { return !rank->told_code.empty() && !rank->told_code.starts_with(kLostGroupCodes); });
+  return found == ranks_.end() ? nullptr : found->get();
+}
+
+// The rank that is found dead first may be one whose group another rank has broken; what that one says may come later.
+void Run::blame_the_cause() {
+  if (!ranks_[static_cast<size_t>(failure_->rank)]->told_code.starts_with(kLostGroupCodes)) return;
+  if (const Rank* rank = cause()) failure_ = Failure{rank->rank, what_it_told(rank->rank, rank->told_error)};
 }
 
 void Run::signal_all(int signal) {
@@ -237,12 +255,14 @@ void Run::finish_if_all_ended(Clock::time_point now) {
   if (!ended_at_) ended_at_ = now;
   if (failure_) {
     if (now - *ended_at_ < kSettleTime) return;
+    blame_the_cause();
     record_.failed_rank = failure_->rank;
     const auto& lines = ranks_[static_cast<size_t>(failure_->rank)]->log.last_lines();
     set_state(RunState::failed, failure_->how, {{"failed_rank", failure_->rank}, {"last_lines", lines}});
   } else if (stop_asked()) {
     if (now - *ended_at_ < kSettleTime) return;
-    set_state(RunState::stopped, killed_ ? "forced" : stop_reason_);
+    const Rank* failed = terminated_at_ ? nullptr : cause();  // by itself, as with a checkpoint that could not be written
+    set_state(RunState::stopped, killed_ ? "forced" : stop_reason_ + (failed ? "; " + what_it_told(failed->rank, failed->told_error) : ""));
   } else {
     set_state(RunState::finished, "");
   }

@@ -81,6 +81,8 @@ class Run {
   void take_line(Rank& rank, const char* level, std::string line);
   bool reap_rank(Rank& rank);
   void fail(Rank& rank, std::string how);
+  const Rank* cause() const;
+  void blame_the_cause();
   void signal_all(int signal);
   void set_state(history::RunState state, const std::string& reason, nlohmann::json more = nlohmann::json::object());
   void finish_if_all_ended(Clock::time_point now);

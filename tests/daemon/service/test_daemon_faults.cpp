@@ -103,6 +103,29 @@ TEST(Faults, T41dExitCodeAndLastLinesAreKept) {
   EXPECT_EQ(last_lines, (nlohmann::json{"first", "no such file: x.bin"}));
 }
 
+// Rank 1 is found dead first, but it only lost its group; rank 0 said why.
+TEST(Faults, ReasonIsTheCauseAndNotItsConsequence) {
+  const TemporaryFolder folder;
+  const DaemonProcess daemon(folder);
+  const std::string run = daemon.launch(2, {{"0", {{"ignore_sigterm", true}, {"tell", {{"code", "RW-CKPT-005"}, {"what", "the disk is full"}}}}},
+                                            {"1", {{"tell", {{"code", "RW-GROUP-004"}, {"what", "closed by peer"}}}, {"exit_code", 1}}}});
+  const history::RunRecord record = daemon.wait_for_end(run, kGraceAndFive_s);
+  EXPECT_EQ(record.state, RunState::failed);
+  EXPECT_EQ(record.failed_rank, 0);
+  EXPECT_EQ(record.reason, "rank 0 failed: the disk is full");
+}
+
+TEST(Faults, StoppedRunSaysThatItsCheckpointFailed) {
+  const TemporaryFolder folder;
+  const DaemonProcess daemon(folder);
+  const std::string run = daemon.launch(1, {{"all", {{"tell", {{"code", "RW-CKPT-005"}, {"what", "the disk is full"}}}}}});
+  daemon.wait_for_processes(run, 1);
+  daemon.request("run.stop", {{"run", run}});
+  const history::RunRecord record = daemon.wait_for_end(run, kGraceAndFive_s);
+  EXPECT_EQ(record.state, RunState::stopped);
+  EXPECT_EQ(record.reason, "on request; rank 0 failed: the disk is full");
+}
+
 TEST(Faults, T41eWorkerThatIgnoresSigterm) {
   const TemporaryFolder folder;
   const DaemonProcess daemon(folder);

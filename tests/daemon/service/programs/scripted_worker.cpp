@@ -4,6 +4,7 @@
 //   child                         true: a child process that ignores SIGTERM
 //   print, complain               text for standard output, standard error
 //   metrics                       so many metric messages, acknowledged before it goes on
+//   tell                          {code, what}: the error that it tells, acknowledged before it goes on
 //   exit_code                     ends with it after all that; otherwise it works until it is asked to stop
 //   silent                        true: no channel
 #include <arpa/inet.h>
@@ -59,6 +60,10 @@ int main(int count, char** arguments) {
   for (int step = 1; step <= script.value("metrics", 0); ++step) channel->metric(step, step * 10, {{"train/loss", 1.0 / step}, {"train/lr", 0.5}});
   if (channel && script.contains("metrics") && channel->finish()) channel->event("test.acknowledged");
   if (script.value("blocked", false)) hang();
+  if (channel && script.contains("tell")) {
+    channel->event("run.error", script["tell"]);
+    channel->finish();
+  }
   if (script.contains("exit_code")) {
     if (channel) channel->finish();
     return script["exit_code"].get<int>();
