@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <sstream>
@@ -23,6 +24,7 @@ constexpr const char* kProgram = "ringwrightd";
 constexpr const char* kDaemonRunsAlready = "RW-DAEMON-002";
 constexpr auto kStartDeadline = std::chrono::seconds(10);
 constexpr auto kStartPoll = std::chrono::milliseconds(20);
+constexpr auto kOtherDaemonWait = std::chrono::milliseconds(300);
 constexpr int kNotFound = 127;
 
 // Beside this program, else by PATH.
@@ -91,20 +93,25 @@ std::optional<nlohmann::json> hello(const wire::Endpoints& endpoints, const std:
 
 nlohmann::json start_daemon(const DaemonOptions& options) {
   const wire::Endpoints endpoints = own_endpoints();
-  const Outcome outcome = spawn_and_wait(arguments_of(options));
-  ErrorParts failure = parse_described_error(outcome.errors);
-  if (outcome.exit_code == kNotFound)
-    throw Error({"RW-CLI-020", "the daemon cannot be started: " + outcome.errors, daemon_program(), "ringwrightd beside this program or in PATH",
-                 "build or install it; see ringwright doctor", ExitCode::unreachable});
-  if (outcome.exit_code != 0 && failure.code != kDaemonRunsAlready) {
-    failure.exit_code = static_cast<ExitCode>(outcome.exit_code);
-    throw Error(failure);
-  }
-  // One that another program has just started may not answer yet.
-  for (const auto deadline = std::chrono::steady_clock::now() + kStartDeadline; std::chrono::steady_clock::now() < deadline;) {
-    if (auto reply = hello(endpoints)) return *reply;
-    std::this_thread::sleep_for(kStartPoll);
-  }
+  const auto now = [] { return std::chrono::steady_clock::now(); };
+  const auto deadline = now() + kStartDeadline;
+  do {
+    const Outcome outcome = spawn_and_wait(arguments_of(options));
+    ErrorParts failure = parse_described_error(outcome.errors);
+    if (outcome.exit_code == kNotFound)
+      throw Error({"RW-CLI-020", "the daemon cannot be started: " + outcome.errors, daemon_program(), "ringwrightd beside this program or in PATH",
+                   "build or install it; see ringwright doctor", ExitCode::unreachable});
+    const bool another = outcome.exit_code != 0 && failure.code == kDaemonRunsAlready;
+    if (outcome.exit_code != 0 && !another) {
+      failure.exit_code = static_cast<ExitCode>(outcome.exit_code);
+      throw Error(failure);
+    }
+    // Another one may have been started just now and answer soon, or be about to end and never answer: then its place is free soon.
+    for (const auto until = another ? std::min(deadline, now() + kOtherDaemonWait) : deadline; now() < until;) {
+      if (auto reply = hello(endpoints)) return *reply;
+      std::this_thread::sleep_for(kStartPoll);
+    }
+  } while (now() < deadline);
   throw Error({"RW-DAEMON-001", "the daemon was started but does not answer", endpoints.control, "an answer within 10 s",
                "see its log, ringwrightd.log beside the history file", ExitCode::unreachable});
 }
