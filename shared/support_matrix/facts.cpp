@@ -1,6 +1,7 @@
 #include "shared/support_matrix/facts.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
 
@@ -163,6 +164,19 @@ void read_tokenizer(const std::filesystem::path& folder, Facts& facts) {
   }
 }
 
+// A relative folder lies in the new run's own, which is empty.
+void read_save_folder(const recipe::SftConfig& config, Facts& facts) {
+  const std::filesystem::path folder = config.checkpoint_dir;
+  if (!config.checkpointing_enabled || !folder.is_absolute()) return;
+  facts.save_folder = folder.string();
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
+    if (const std::string name = entry.path().filename().string(); name.starts_with("step_")) facts.earlier_checkpoint = name;
+  std::filesystem::path there = folder;
+  while (!std::filesystem::exists(there, ignored) && there.has_relative_path()) there = there.parent_path();
+  facts.save_folder_is_closed = !std::filesystem::is_directory(there, ignored) || ::access(there.c_str(), W_OK | X_OK) != 0;
+}
+
 }  // namespace
 
 Facts read_facts(const recipe::Recipe& recipe) {
@@ -191,6 +205,7 @@ void read_files(const recipe::Recipe& recipe, Facts& facts) {
     read_weights(*facts.model_folder, facts);
   }
   if (const auto tokenizer = find_place(recipe, config.tokenizer_name)) read_tokenizer(*tokenizer, facts);
+  read_save_folder(config, facts);
   const auto put = [&](const char* name, const auto& value) { facts.words[name] = fmt::format("{}", value); };
   put("model_name", facts.model_name), put("data_name", facts.data_name), put("data_format", facts.data_format);
   put("data_file", facts.data_file ? facts.data_file->string() : "");
@@ -203,6 +218,7 @@ void read_files(const recipe::Recipe& recipe, Facts& facts) {
   put("weights_what", facts.weights_fault ? facts.weights_fault->what + " (" + facts.weights_fault->where + ")" : "");
   put("weights_fix", facts.weights_fault ? facts.weights_fault->action : "");
   put("tokenizer_what", facts.tokenizer_fault ? facts.tokenizer_fault->what + " (" + facts.tokenizer_fault->where + ")" : "");
+  put("save_folder", facts.save_folder), put("earlier_checkpoint", facts.earlier_checkpoint);
   put("tokenizer_fix", facts.tokenizer_fault ? facts.tokenizer_fault->action : "");
 }
 

@@ -89,6 +89,20 @@ const std::vector<Row>& file_rows() {
        "data.train",
        "the name stands for {data_file}, which is not read as {data_format}",
        "name the file with its extension: .txt for plain text, .jsonl for prompt/answer lines"},
+      {"RW-GUARD-221",
+       "checkpoint folder",
+       [](const Facts& f) { return !f.earlier_checkpoint.empty(); },
+       {kIf, kIf, kNo},
+       "checkpointing.checkpoint_dir",
+       "{save_folder} holds {earlier_checkpoint} of another run; NeMo RL resumes from it, this version would replace it",
+       "name another folder, or a relative one: it lies in the run's own folder"},
+      {"RW-GUARD-222",
+       "checkpoint folder",
+       [](const Facts& f) { return f.save_folder_is_closed; },
+       {kNo, kNo, kNo},
+       "checkpointing.checkpoint_dir",
+       "{save_folder} cannot be made or written, so no checkpoint could be saved",
+       "name a folder that you may write, or a relative one: it lies in the run's own folder"},
   };
   return kRows;
 }

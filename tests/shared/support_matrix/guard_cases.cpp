@@ -2,6 +2,7 @@
 //
 //   - name: what it shows
 //     change: {policy.precision: bfloat16, ...}   laid over the base recipe of base.yaml, key by key; null removes a key
+//                                                 {folder} in a value: where the recipe lies
 //     files: {model/config.json: "text"}          written beside the recipe
 //     fires: {RW-GUARD-150: [supported, supported, not_yet]}   rows that must be there, with the verdicts of the three targets
 //     silent: [RW-GUARD-151]                      rows that must not
@@ -46,11 +47,12 @@ struct Folder {
   ~Folder() { fs::remove_all(path); }
 };
 
-std::vector<std::string> overrides_of(const YAML::Node& change) {
+std::vector<std::string> overrides_of(const YAML::Node& change, const std::string& folder) {
   std::vector<std::string> overrides;
   for (const auto& item : change) {
     const auto key = item.first.as<std::string>();
-    const auto value = item.second.IsNull() ? "" : item.second.as<std::string>();
+    auto value = item.second.IsNull() ? "" : item.second.as<std::string>();
+    if (const size_t place = value.find("{folder}"); place != std::string::npos) value.replace(place, 8, folder);
     overrides.push_back(item.second.IsNull() ? "~" + key : "++" + key + "=" + value);
   }
   return overrides;
@@ -85,7 +87,7 @@ void run_case(const YAML::Node& item) {
     fs::create_directories(target.parent_path());
     std::ofstream(target) << file.second.as<std::string>();
   }
-  const auto recipe = recipe::load_recipe(folder.path / "recipe.yaml", overrides_of(item["change"]));
+  const auto recipe = recipe::load_recipe(folder.path / "recipe.yaml", overrides_of(item["change"], folder.path.string()));
   const std::vector<Finding> findings = check(recipe);
   bool first = true;
   for (const auto& row : item["fires"]) {
