@@ -15,7 +15,11 @@
 namespace ringwright::cli {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr auto kLookPeriod = std::chrono::milliseconds(100);
+constexpr auto kSilence = std::chrono::seconds(5);  // workers tell something each second
+constexpr auto kStatusTimeout = std::chrono::milliseconds(500);
 constexpr size_t kWaitingEventsMax = 10'000;  // then the stream waits for the terminal; what it misses it fetches again
 constexpr size_t kReplayedEventsMax = 200'000;
 
@@ -34,7 +38,7 @@ class SignalsAreCounted {
   SignalsAreCounted() {
     signals_seen = 0;
     last_signal = 0;
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = note_signal;
     ::sigaction(SIGINT, &action, &interrupt_);
     ::sigaction(SIGTERM, &action, &terminate_);
@@ -47,8 +51,8 @@ class SignalsAreCounted {
   SignalsAreCounted& operator=(const SignalsAreCounted&) = delete;
 
  private:
-  struct sigaction interrupt_ {};
-  struct sigaction terminate_ {};
+  struct sigaction interrupt_{};
+  struct sigaction terminate_{};
 };
 
 // Between the stream's thread and the loop.
@@ -87,12 +91,12 @@ class Follower {
   int run() {
     const SignalsAreCounted signals;
     {
-      wire::EventStream stream(
-          endpoints_, run_.after_sequence, [this](const wire::Event& event) { inbox_.put(event); }, run_.run);
+      wire::EventStream stream(endpoints_, run_.after_sequence, [this](const wire::Event& event) { inbox_.put(event); }, run_.run);
       while (!progress_.ended()) {
         for (const wire::Event& event : inbox_.take()) add(event);
         display_.show_progress(progress_);
         answer_signals();
+        look_at_the_history();
         if (stream.status().connection == wire::EventStream::Connection::lost) read_the_rest();
       }
       inbox_.close();
@@ -105,6 +109,7 @@ class Follower {
 
  private:
   void add(const wire::Event& event) {
+    heard_at_ = Clock::now();
     progress_.add(event);
     display_.show_event(event);
   }
@@ -120,6 +125,22 @@ class Follower {
       wire::ControlClient(endpoints_).request("run.stop", {{"run", run_.run}, {"force", force}});
     } catch (const Error& error) {
       display_.show_note(describe(error.parts()));  // the run may just have ended; the loop finds out
+    }
+  }
+
+  // Events are published when they are recorded: a run looks as if it stood still while the history cannot be written.
+  void look_at_the_history() {
+    if (Clock::now() - heard_at_ < kSilence) return;
+    heard_at_ = Clock::now();
+    try {
+      const nlohmann::json reply = wire::ControlClient(endpoints_, kStatusTimeout).request("status");
+      const auto failing = reply.find("store_error");
+      const bool fails = failing != reply.end() && failing->is_object();
+      if (fails && !history_fails_)
+        display_.show_note("The history is not being written; the run goes on, and is shown again when it is.\n" +
+                           describe(error_parts_from_json(*failing)));
+      history_fails_ = fails;
+    } catch (const Error&) {  // the stream finds out
     }
   }
 
@@ -141,6 +162,8 @@ class Follower {
   RunProgress progress_;
   Inbox inbox_;
   int asked_ = 0, asked_signal_ = 0;
+  Clock::time_point heard_at_ = Clock::now();
+  bool history_fails_ = false;
 };
 
 }  // namespace
