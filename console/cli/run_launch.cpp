@@ -4,10 +4,14 @@
 #include <filesystem>
 #include <thread>
 
+#include "shared/base/error.h"
+#include "shared/base/text.h"
 #include "shared/mesh/mesh.h"
 
 namespace ringwright::cli {
 namespace {
+
+constexpr size_t kNameBytesMax = 200;
 
 nlohmann::json path_of(const recipe::Recipe& recipe, const std::string& name) {
   if (name.empty()) return nullptr;
@@ -24,6 +28,13 @@ nlohmann::json mesh_of(const recipe::SftConfig& config) {
   return axes;
 }
 
+void check_name(const std::string& name) {
+  const bool plain = std::none_of(name.begin(), name.end(), [](unsigned char byte) { return byte < 0x20 || byte == 0x7f; });
+  if (plain && name.size() <= kNameBytesMax && text::valid_utf8(name) == name) return;
+  throw Error({"RW-CLI-025", "the run's name cannot be shown in one line", "--name, ringwright.name or the recipe's file name",
+               "text without control characters, of at most " + std::to_string(kNameBytesMax) + " bytes", "give another: --name NAME"});
+}
+
 }  // namespace
 
 Launch make_launch(const recipe::Recipe& recipe, const LaunchOptions& options) {
@@ -31,6 +42,7 @@ Launch make_launch(const recipe::Recipe& recipe, const LaunchOptions& options) {
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   Launch launch;
   launch.name = options.name.empty() ? config.name : options.name;
+  check_name(launch.name);
   launch.step_limit = config.max_num_steps;
   launch.request = {{"recipe", recipe.resolved},
                     {"recipe_text", recipe.text},
