@@ -84,7 +84,7 @@ void build_runs_compare(CLI::App& runs, Invocation& invocation) {
   command.add_option("b", options->b, "the other run")->required();
   command.add_option("-m,--metric", options->metric, "which metric")->capture_default_str();
   command.add_option("--tolerance", options->tolerance, "exit with 1 when a step differs by more, or one run lacks a step of the other")
-      ->check(CLI::NonNegativeNumber);
+      ->check(from_zero_on());
   options->store.add_to(command);
   set_action(command, invocation, [options, &invocation] { return compare_runs(*options, invocation); });
 }

@@ -53,6 +53,8 @@ int list(const Options& options, const Invocation& invocation) {
     nlohmann::json list = nlohmann::json::array();
     for (const history::RunRecord& run : runs) list.push_back(to_json(run));
     std::fputs(dump_document(list).c_str(), stdout);
+  } else if (runs.empty() && (!options.state.empty() || options.limit == 0)) {
+    std::printf("No run in %s matches these options.\n", options.store.path().c_str());
   } else if (runs.empty()) {
     std::printf("No runs in %s. Start one with: ringwright run RECIPE\n", options.store.path().c_str());
   } else {

@@ -1,6 +1,7 @@
 #include "console/cli/verb.h"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 namespace ringwright::cli {
@@ -29,6 +30,16 @@ void set_action(CLI::App& command, Invocation& invocation, std::function<int()> 
 CLI::App& add_subverb(CLI::App& command, const std::string& name, const std::string& help) {
   command.require_subcommand(1);
   return *command.add_subcommand(name, help);
+}
+
+CLI::Validator from_zero_on() {
+  return CLI::Validator(
+      [](std::string& text) {
+        double value = -1;
+        const bool good = CLI::detail::lexical_cast(text, value) && std::isfinite(value) && value >= 0;
+        return good ? std::string() : "'" + text + "' is not a number from 0 on";
+      },
+      "NONNEGATIVE");
 }
 
 }  // namespace ringwright::cli

@@ -50,5 +50,7 @@ std::vector<Verb> verbs();
 void set_action(CLI::App& command, Invocation& invocation, std::function<int()> action);
 // `ringwright VERB NAME`: a sub-verb with options of its own. Call set_action for it.
 CLI::App& add_subverb(CLI::App& command, const std::string& name, const std::string& help);
+// For an option's check(): a number from 0 on. NaN and infinity are none.
+CLI::Validator from_zero_on();
 
 }  // namespace ringwright::cli

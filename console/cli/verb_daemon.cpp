@@ -97,7 +97,7 @@ void build(CLI::App& command, Invocation& invocation) {
   start_command.add_option("--store", start_options->store, "the history file that it writes")->type_name("FILE");
   start_command
       .add_option("--orphan-grace-s", start_options->orphan_grace_s, "seconds that workers outlive a daemon that died; 0: they end at once [30]")
-      ->check(CLI::NonNegativeNumber);
+      ->check(from_zero_on());
   set_action(start_command, invocation, [start_options, &invocation] { return start(*start_options, invocation); });
 
   CLI::App& status_command = add_subverb(command, "status", "Whether it runs, since when, with which history and runs");
