@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 
 #include "console/cli/metric_series.h"
@@ -112,14 +113,25 @@ void write_in_format(const Options& options, const history::Reader& reader, cons
   if (std::fflush(stream) != 0) throw cannot_write(place);
 }
 
-// Beside the target first, so that a failed export leaves what was there.
+// A device or a pipe is written as it is: renaming would put a file in its place.
+void write_to_device(const Options& options, const history::Reader& reader, const history::RunRecord& run) {
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(options.output.c_str(), "w"), &std::fclose);
+  if (!stream) throw cannot_write(options.output);
+  write_in_format(options, reader, run, stream.get(), options.output);
+}
+
+// Beside the target first, so that a failed export leaves what was there. A link stays one.
 void write_to_file(const Options& options, const history::Reader& reader, const history::RunRecord& run) {
-  const std::string part = options.output + ".part";
+  std::error_code failure;
+  const std::filesystem::file_status there = std::filesystem::status(options.output, failure);
+  if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there)) return write_to_device(options, reader, run);
+  const std::string target = std::filesystem::exists(there) ? std::filesystem::canonical(options.output, failure).string() : options.output;
+  const std::string part = target + ".part";
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(part.c_str(), "w"), &std::fclose);
   if (!stream) throw cannot_write(options.output);
   try {
     write_in_format(options, reader, run, stream.get(), options.output);
-    if (std::fclose(stream.release()) != 0 || std::rename(part.c_str(), options.output.c_str()) != 0) throw cannot_write(options.output);
+    if (std::fclose(stream.release()) != 0 || std::rename(part.c_str(), target.c_str()) != 0) throw cannot_write(options.output);
   } catch (const Error&) {
     std::remove(part.c_str());
     throw;
