@@ -109,7 +109,10 @@ int run(int argc, char** argv) {
     return end_of_parse(app, error, json);
   }
   try {
-    return invocation.action();
+    const int code = invocation.action();
+    if ((std::fflush(stdout) != 0 || std::ferror(stdout)) && code == 0)
+      throw Error({"RW-CLI-011", "the output cannot be written in full", "stdout", "a place with room", "make room, or write to another place"});
+    return code;
   } catch (const Error& error) {
     report(error.parts(), invocation.json);
     return static_cast<int>(error.exit_code());
