@@ -124,8 +124,9 @@ void Database::open_for_reading() {
   try {
     connection_->execAndGet("PRAGMA schema_version");
   } catch (const SQLite::Exception& error) {
-    // A WAL database in a folder without write permission: readable only as a file that nobody changes, which is so when it has no WAL.
-    if ((error.getErrorCode() & 0xff) != SQLITE_CANTOPEN || std::filesystem::exists(file_.string() + "-wal", failure)) throw;
+    // A WAL database that, like its folder, may not be written: readable only as a file that nobody changes, which is so when it has no WAL.
+    const int code = error.getErrorCode() & 0xff;
+    if ((code != SQLITE_CANTOPEN && code != SQLITE_READONLY) || std::filesystem::exists(file_.string() + "-wal", failure)) throw;
     std::string uri = "file:";
     for (const char c : file_.string()) c == '?' || c == '#' || c == '%' ? uri += (c == '?' ? "%3f" : c == '#' ? "%23" : "%25") : uri += c;
     connection_ = std::make_unique<SQLite::Database>(uri + "?immutable=1", SQLite::OPEN_READONLY | SQLite::OPEN_URI, lock_wait_ms_max_);

@@ -110,6 +110,10 @@ TEST_F(HistoryVerbs, T30ExportsAreValid) {
   EXPECT_THAT(csv, HasSubstr("metric,rank,step,value,tokens,time_unix_ns\n"));
   EXPECT_THAT(csv, HasSubstr("train/grad_norm,0,4,NaN,"));
   EXPECT_FALSE(std::filesystem::exists(file + ".part"));
+  const std::string link = (folder_.path() / "link.csv").string();
+  std::filesystem::create_symlink(file, link);
+  EXPECT_EQ(ringwright({"runs", "export", "cp2", "--format", "csv", "-o", link}).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
   const Outcome nowhere = ringwright({"runs", "export", "cp1", "-o", (folder_.path() / "no" / "where").string()});
   EXPECT_EQ(nowhere.exit_code, 2);
   EXPECT_THAT(nowhere.err, HasSubstr("RW-CLI-011"));
