@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "shared/base/error.h"
+#include "shared/base/text.h"
 
 namespace ringwright::worker {
 namespace {
@@ -23,6 +24,9 @@ class LineReader {
     if (!std::getline(stream_, line)) return false;
     if (!line.empty() && line.back() == '\r') line.pop_back();
     ++number_;
+    if (text::valid_utf8(line) != line)
+      throw Error(
+          {"RW-DATA-007", "the line is not UTF-8 text", place(), "a text file in UTF-8", "save it as UTF-8, or name another file in data.train"});
     return true;
   }
 
@@ -124,13 +128,15 @@ uint64_t mix(uint64_t state) {  // SplitMix64's finaliser
 Dataset read_dataset(const recipe::DataSource& source, const std::filesystem::path& file, const tokenizer::Tokenizer& tokenizer,
                      const DatasetOptions& options) {
   LineReader reader(file);
-  Dataset dataset =
-      source.format == "text" ? read_text(reader, tokenizer, options) : read_prompt_answer(reader, source, tokenizer, options);
+  Dataset dataset = source.format == "text" ? read_text(reader, tokenizer, options) : read_prompt_answer(reader, source, tokenizer, options);
+  if (dataset.rows.empty() && source.format == "text")
+    throw Error({"RW-DATA-004", fmt::format("the text has {} tokens, one row takes {}", dataset.dropped_token_count, options.sequence_length_max),
+                 file.string(), "at least one full row", "lower policy.max_total_sequence_length, or give more text"});
   if (dataset.rows.empty())
-    throw Error({"RW-DATA-004",
-                 fmt::format("no training row is left: {} were too short or longer than {} tokens", dataset.dropped_row_count,
-                             options.sequence_length_max),
-                 file.string(), "at least one row that fits", "change policy.max_total_sequence_length, or give more text"});
+    throw Error(
+        {"RW-DATA-004",
+         fmt::format("no training row is left: {} were too short or longer than {} tokens", dataset.dropped_row_count, options.sequence_length_max),
+         file.string(), "at least one row that fits", "change policy.max_total_sequence_length, or give more text"});
   for (const Row& row : dataset.rows) dataset.token_count += static_cast<int64_t>(row.ids.size());
   return dataset;
 }

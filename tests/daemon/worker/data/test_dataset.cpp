@@ -92,6 +92,8 @@ TEST_F(DatasetTest, BadInputIsOneErrorWithItsLine) {
   EXPECT_EQ(code_of("prompt_answer", "{\"prompt\": \"a\", \"answer\": 3}\n"), "RW-DATA-002");
   EXPECT_EQ(code_of("prompt_answer", "{\"messages\": []}\n"), "RW-DATA-003");
   EXPECT_EQ(code_of("text", ""), "RW-DATA-004");
+  EXPECT_EQ(code_of("text", "abc\nab\xff\n", &where), "RW-DATA-007");
+  EXPECT_TRUE(where.ends_with("data:2")) << where;
   options_.vocab_size = 5;
   EXPECT_EQ(code_of("text", "abc\nf\n", &where), "RW-DATA-005");
   EXPECT_TRUE(where.ends_with("data:2")) << where;
