@@ -18,7 +18,7 @@ constexpr int kExportVersion = 1;
 
 struct Options {
   StoreOption store;
-  std::string run, format = "json", output;
+  std::string run, format, output;
 };
 
 using Write = std::function<void(const std::string&)>;
@@ -138,7 +138,14 @@ void write_to_file(const Options& options, const history::Reader& reader, const 
   }
 }
 
+std::string format_of(const std::filesystem::path& output) {
+  for (const Format& format : kFormats)
+    if (output.extension() == std::string(".") + format.name) return format.name;
+  return "json";
+}
+
 int export_run(Options options, const Invocation& invocation) {
+  if (options.format.empty()) options.format = format_of(options.output);
   if (invocation.json) options.format = "json";
   const history::Reader reader = options.store.open();
   const history::RunRecord run = reader.run(options.run);
@@ -152,7 +159,8 @@ void build_runs_export(CLI::App& runs, Invocation& invocation) {
   CLI::App& command = add_subverb(runs, "export", "A run as CSV (metrics) or JSON (all of it); NaN and infinities as texts");
   auto options = std::make_shared<Options>();
   command.add_option("run", options->run, "the run's id, the beginning of one, a name, or last")->required();
-  command.add_option("--format", options->format, "csv, json or jsonl")->check(CLI::IsMember({"csv", "json", "jsonl"}))->capture_default_str();
+  command.add_option("--format", options->format, "csv, json or jsonl (default: as FILE ends, else json)")
+      ->check(CLI::IsMember({"csv", "json", "jsonl"}));
   command.add_option("-o,--output", options->output, "where to (default: stdout)")->type_name("FILE");
   options->store.add_to(command);
   set_action(command, invocation, [options, &invocation] { return export_run(*options, invocation); });

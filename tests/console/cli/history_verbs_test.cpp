@@ -112,7 +112,7 @@ TEST_F(HistoryVerbs, T30ExportsAreValid) {
   EXPECT_FALSE(std::filesystem::exists(file + ".part"));
   const std::string link = (folder_.path() / "link.csv").string();
   std::filesystem::create_symlink(file, link);
-  EXPECT_EQ(ringwright({"runs", "export", "cp2", "--format", "csv", "-o", link}).exit_code, 0);
+  EXPECT_EQ(ringwright({"runs", "export", "cp2", "-o", link}).exit_code, 0);
   EXPECT_TRUE(std::filesystem::is_symlink(link));
   const Outcome nowhere = ringwright({"runs", "export", "cp1", "-o", (folder_.path() / "no" / "where").string()});
   EXPECT_EQ(nowhere.exit_code, 2);
