@@ -99,8 +99,9 @@ fs::path resolve_name(const Recipe& recipe, const std::string& name) {
     return search.found();
   std::string places;
   for (const std::string& place : search.looked_at()) places += (places.empty() ? "" : ", ") + place;
+  const bool is_path = name.starts_with('/') || name.starts_with('.') || name.starts_with('~');
   throw Error({"RW-RECIPE-030", "'" + name + "' is neither a path nor a known name", "looked at: " + places, "a model's folder or a data file",
-               "correct the name, or say where it is: +ringwright.paths." + name + "=/the/path", ExitCode::refused});
+               is_path ? "correct the path" : "correct the name, or say where it is: +ringwright.paths." + name + "=/the/path", ExitCode::refused});
 }
 
 }  // namespace ringwright::recipe
