@@ -30,18 +30,30 @@ class HistorySource : public Source {
     queue_.push(LinkChanged{link});
   }
 
+  // Where the file as a whole cannot be followed, a run that is asked for still gets its answer, if only what is wrong with it.
   void follow(const std::stop_token& stop) {
-    try {
-      uint64_t sequence = feed_.read_runs();
-      while (!stop.stop_requested()) {
-        if (const auto request = requests_.next(stop, kPollEvery)) feed_.read_details(request->run);
+    uint64_t sequence = 0;
+    bool good = attempt([&] { sequence = feed_.read_runs(); });
+    while (!stop.stop_requested()) {
+      if (const auto request = requests_.next(stop, kPollEvery)) feed_.read_details(request->run);
+      if (!good) continue;
+      good = attempt([&] {
         if (const uint64_t now = feed_.catch_up(sequence); now != sequence) push_link(sequence = now);
-      }
+      });
+    }
+  }
+
+  template <class Action>
+  bool attempt(const Action& action) {
+    try {
+      action();
+      return true;
     } catch (const Error& error) {
       queue_.push(SourceFailed{error.parts()});
     } catch (const std::exception& error) {
       queue_.push(SourceFailed{{"RW-GUI-006", error.what(), file_.string(), "", "start the console again", ExitCode::store}});
     }
+    return false;
   }
 
   UpdateQueue& queue_;
