@@ -70,3 +70,13 @@ function(ringwright_golden name)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
 endfunction()
+
+# ringwright_deep_test(NAME PROGRAM FILTER [TIMEOUT seconds]): a test program's matching tests once more, at the deep tier's size (tests/deep_tier.h).
+function(ringwright_deep_test name program filter)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 900)
+  endif()
+  add_test(NAME ${name} COMMAND ${program} --gtest_filter=${filter})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS deep ENVIRONMENT RINGWRIGHT_DEEP_TIER=1 RUN_SERIAL ON)
+endfunction()

@@ -91,16 +91,16 @@ class FirstRun : public ::testing::Test {
 };
 
 TEST_F(FirstRun, OneAndTwoRanksGiveTheSameLossesAndTheModelLearns) {
-  const Outcome one = run("demo-sft-cp1.yaml", {"--name", "one", "sft.max_num_steps=20"});
-  const Outcome two = run("demo-sft-cp2.yaml", {"--name", "two", "sft.max_num_steps=20"});
+  const Outcome one = run("demo-sft-cp1.yaml", {"--name", "one", "sft.max_num_steps=50"});
+  const Outcome two = run("demo-sft-cp2.yaml", {"--name", "two", "sft.max_num_steps=50"});
   EXPECT_EQ(one.exit_code, 0) << one.out << one.err;
   EXPECT_EQ(two.exit_code, 0) << two.out << two.err;
   const Outcome compared = ringwright({"runs", "compare", "one", "two", "--tolerance", "1e-4"});
   EXPECT_EQ(compared.exit_code, 0) << compared.out << compared.err;
-  EXPECT_THAT(compared.out, HasSubstr("20 common steps"));
+  EXPECT_THAT(compared.out, HasSubstr("50 common steps"));
   const nlohmann::json losses =
       nlohmann::json::parse(ringwright({"runs", "metrics", "two", "-m", "train/loss", "--json"}).out)["metrics"]["train/loss"];
-  ASSERT_EQ(losses.size(), 20u);
+  ASSERT_EQ(losses.size(), 50u);
   EXPECT_LT(losses.back()["value"].get<double>(), losses.front()["value"].get<double>() - 0.1);
 
   const nlohmann::json record = shown("two");

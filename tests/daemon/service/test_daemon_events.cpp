@@ -5,6 +5,7 @@
 #include <set>
 
 #include "tests/daemon/service/daemon_process.h"
+#include "tests/deep_tier.h"
 
 namespace ringwright {
 namespace {
@@ -39,7 +40,7 @@ TEST(Events, T34NothingIsLostOnConnecting) {
   }
 }
 
-// T35: a console that is stalled while 10,000 messages pass: none is lost in the end, the daemon's memory stays bounded, the run is not held up.
+// T35: a console that is stalled while 10,000 (deep tier: 100,032) messages pass: none is lost in the end, the daemon's memory stays bounded, the run is not held up.
 TEST(Events, T35StalledConsoleLosesNothingAndHoldsNobodyUp) {
   const TemporaryFolder folder;
   DaemonOptions options;
@@ -50,12 +51,12 @@ TEST(Events, T35StalledConsoleLosesNothingAndHoldsNobodyUp) {
   std::string run;
   {
     const std::lock_guard stalled(console.gate);
-    run = daemon.talk(2, 160'000);  // 10,000 messages of 32 points
+    run = daemon.talk(2, test::by_tier<uint64_t>(160'000, 1'600'512));  // 32 points a message, two workers
     EXPECT_EQ(daemon.wait_for_end(run, 100).state, RunState::finished) << "the run waits for the console";
     EXPECT_LT(resident_mib(daemon.pid()), 150);
   }
   const uint64_t last = history::Reader(daemon.store()).node_sequence();
-  EXPECT_GE(last, 10'000u);
+  EXPECT_GE(last, test::by_tier<uint64_t>(10'000, 100'032));
   ASSERT_TRUE(eventually([&] { return console.status().node_sequence >= last; }, 100)) << console.status().node_sequence << " of " << last;
   expect_each_once_in_order(console.events());
   EXPECT_GT(console.status().gaps, 0u);

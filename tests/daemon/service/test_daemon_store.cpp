@@ -8,6 +8,7 @@
 
 #include "shared/base/error.h"
 #include "tests/daemon/service/daemon_process.h"
+#include "tests/deep_tier.h"
 
 namespace ringwright {
 namespace {
@@ -46,13 +47,14 @@ TEST(Store, TalkersLoseNoPoint) {
   DaemonOptions options;
   options.worker = "test_talk_worker";
   const DaemonProcess daemon(folder, options);
-  const std::string run = daemon.talk(4, 10'000);
-  EXPECT_EQ(daemon.wait_for_end(run, 60).state, RunState::finished);
+  const uint64_t points_per_worker = test::by_tier<uint64_t>(10'000, 2'500'000);
+  const std::string run = daemon.talk(4, points_per_worker);
+  EXPECT_EQ(daemon.wait_for_end(run, test::by_tier(60, 600)).state, RunState::finished);
   const history::Reader reader(daemon.store());
   size_t points = 0;
   for (int rank = 0; rank < 4; ++rank)
     for (const std::string& name : reader.metric_names(run)) points += reader.metric(run, name, rank).size();
-  EXPECT_EQ(points, 40'000u);
+  EXPECT_EQ(points, 4 * points_per_worker);
 }
 
 // The daemon's files may not grow: like a full disk. It says so, goes on answering, and takes up its work when there is room again.

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "shared/wire/control.h"
+#include "tests/deep_tier.h"
 #include "tests/shared/wire/small_daemon.h"
 
 namespace ringwright::wire {
@@ -66,8 +67,9 @@ TEST(EventStream, T34NothingIsLostOnConnecting) {
   EXPECT_EQ(all.numbers(), range(1, 15));
 }
 
-// T35: 10,000 messages of 1 KiB to a console that sleeps, default high-water mark: the loss is counted, and repaired from the store.
+// T35: 10,000 (deep tier: 100,001) messages of 1 KiB to a console that sleeps, default high-water mark: the loss is counted, and repaired from the store.
 TEST(EventStream, T35DropsAreSeenAndRepaired) {
+  const size_t messages = test::by_tier<size_t>(10'000, 100'001);
   const TemporaryFolder folder;
   SmallDaemon daemon(endpoints_in(folder.path()));
   Collector collector;
@@ -75,16 +77,16 @@ TEST(EventStream, T35DropsAreSeenAndRepaired) {
   ASSERT_TRUE(eventually([&] { return stream.status().connection == Connection::connected; }));
   {
     const std::lock_guard stalled(collector.gate);
-    daemon.publish(10'000, 1024);
+    daemon.publish(messages, 1024);
     ControlClient client(endpoints_in(folder.path()));
     for (int i = 0; i < 2; ++i) client.request("hello");  // the second is answered after the last of them was published
   }
-  ASSERT_TRUE(eventually([&] { return collector.count() >= 10'000; }, 60));
-  EXPECT_EQ(collector.numbers(), range(1, 10'000));
+  ASSERT_TRUE(eventually([&] { return collector.count() >= messages; }, 120));
+  EXPECT_EQ(collector.numbers(), range(1, messages));
   const EventStream::Status status = stream.status();
   EXPECT_GT(status.gaps, 0u) << "the default mark of 1000 was to be passed";
   EXPECT_EQ(status.repaired, status.gaps);
-  EXPECT_EQ(status.node_sequence, 10'000u);
+  EXPECT_EQ(status.node_sequence, messages);
 }
 
 TEST(EventStream, LossAtTheEndOfABurstIsSeenByTheNextWelcome) {

@@ -9,6 +9,7 @@
 #include "daemon/worker/checkpoint/load.h"
 #include "shared/base/error.h"
 #include "tests/daemon/worker/support/rank_test.h"
+#include "tests/deep_tier.h"
 
 namespace ringwright::worker {
 namespace {
@@ -85,6 +86,16 @@ RANK_TEST(SftTrainer, T05GradientsDoNotDependOnTheSplitOverFourRanks, 4) { expec
 RANK_TEST(SftTrainer, T03OddLengthsArePadded, 2) { expect_same_gradients(ranks, "round_robin", {7, 13, 3, 29, 2}); }
 RANK_TEST(SftTrainer, ContiguousShardsGiveTheSameGradients, 2) { expect_same_gradients(ranks, "contiguous", {9, 8, 31}); }
 RANK_TEST(SftTrainer, ThreeRanksGiveTheSameGradients, 3) { expect_same_gradients(ranks, "round_robin", {17, 12}); }
+
+// A grid of lengths, alone and together, in both layouts; the deep tier takes every length up to 48.
+void sweep(const ProcessGroups& ranks) {
+  const int64_t stride = test::by_tier<int64_t>(11, 1);
+  for (const char* flavour : {"round_robin", "contiguous"})
+    for (int64_t length = 2; length <= 48; length += stride) expect_same_gradients(ranks, flavour, {length, 50 - length});
+}
+RANK_TEST(SftTrainer, SweepOfLengthsOverTwoRanks, 2) { sweep(ranks); }
+RANK_TEST(SftTrainer, SweepOfLengthsOverThreeRanks, 3) { sweep(ranks); }
+RANK_TEST(SftTrainer, SweepOfLengthsOverEightRanks, 8) { sweep(ranks); }
 
 RANK_TEST(SftTrainer, TwentyStepsGiveTheSameLosses, 2) {
   Training sharded(ranks.group("cp"), at::kFloat), whole(ProcessGroup{}, at::kFloat);
