@@ -16,7 +16,7 @@ namespace {
 
 struct Key {
   const char* name;
-  std::optional<double> Config::*value;
+  std::optional<double> Config::* value;
 };
 constexpr Key kKeys[] = {{"orphan_grace_s", &Config::orphan_grace_s}, {"stop_grace_s", &Config::stop_grace_s}};
 constexpr const char* kSection = "daemon";  // the keys may stand below it too: daemon.orphan_grace_s

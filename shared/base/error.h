@@ -14,14 +14,14 @@ namespace ringwright {
 
 // What a program exits with. 128+n: ended by signal n.
 enum class ExitCode : int {
-  good = 0,            // warnings too
-  run_failed = 1,      // the run failed, or a comparison went beyond its tolerance
-  usage = 2,           // wrong arguments, or a recipe that does not parse
-  refused = 3,         // a guard stands in the way
-  unreachable = 4,     // the daemon does not answer
+  good = 0,         // warnings too
+  run_failed = 1,   // the run failed, or a comparison went beyond its tolerance
+  usage = 2,        // wrong arguments, or a recipe that does not parse
+  refused = 3,      // a guard stands in the way
+  unreachable = 4,  // the daemon does not answer
   version_mismatch = 5,
-  store = 6,           // the history file
-  no_display = 7,      // no display, or no OpenGL
+  store = 6,       // the history file
+  no_display = 7,  // no display, or no OpenGL
 };
 
 // Everything an operator needs. `what` is required; the other texts may be empty.

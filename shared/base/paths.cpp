@@ -28,7 +28,7 @@ void make_private_directory(const std::filesystem::path& directory) {
   if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST)
     throw Error({"RW-PATH-001", "the folder for sockets cannot be made: " + std::string(std::strerror(errno)), directory.string(),
                  "a folder that only you can enter", "set XDG_RUNTIME_DIR to a folder of yours", ExitCode::unreachable});
-  struct stat status {};
+  struct stat status{};
   if (::lstat(directory.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != ::getuid() || (status.st_mode & 077))
     throw Error({"RW-PATH-001", "the folder for sockets is not yours alone", directory.string(), "owner you, mode 0700",
                  "remove it, or set XDG_RUNTIME_DIR to a folder of yours", ExitCode::unreachable});

@@ -19,7 +19,7 @@ std::string dump(const nlohmann::json& json) { return json.dump(-1, ' ', false, 
 
 // A table of a run that is kept to a number of rows.
 struct Recorder::Bounded {
-  int64_t Limits::*rows_max;
+  int64_t Limits::* rows_max;
   const char* count;
   const char* rotate;
   const char* dropped;

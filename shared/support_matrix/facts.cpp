@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "shared/base/text.h"
 #include "shared/mesh/mesh.h"
@@ -164,6 +166,7 @@ void read_tokenizer(const std::filesystem::path& folder, Facts& facts) {
   }
 }
 
+<<<<<<< HEAD
 // A relative folder lies in the new run's own, which is empty.
 void read_save_folder(const recipe::SftConfig& config, Facts& facts) {
   const std::filesystem::path folder = config.checkpoint_dir;
@@ -175,6 +178,16 @@ void read_save_folder(const recipe::SftConfig& config, Facts& facts) {
   std::filesystem::path there = folder;
   while (!std::filesystem::exists(there, ignored) && there.has_relative_path()) there = there.parent_path();
   facts.save_folder_is_closed = !std::filesystem::is_directory(there, ignored) || ::access(there.c_str(), W_OK | X_OK) != 0;
+=======
+// Looks at the first row alone; the worker reads them all.
+bool holds_chat(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  std::string line;
+  while (std::getline(stream, line) && line.find_first_not_of(" \t\r") == std::string::npos) {
+  }
+  const nlohmann::json row = nlohmann::json::parse(line, nullptr, false);
+  return row.is_object() && row.contains("messages");
+>>>>>>> db368c3 (check refuses chat messages before a run starts)
 }
 
 }  // namespace
@@ -200,6 +213,7 @@ void read_files(const recipe::Recipe& recipe, Facts& facts) {
   facts.data_format = config.train.format;
   facts.model_folder = find_place(recipe, config.model_name);
   facts.data_file = find_place(recipe, config.train.path);
+  facts.data_is_chat = facts.data_file && config.train.format == "prompt_answer" && holds_chat(*facts.data_file);
   if (facts.model_folder) {
     read_model(*facts.model_folder, facts);
     read_weights(*facts.model_folder, facts);

@@ -28,7 +28,7 @@ double constant(const SchedulerPiece& piece, double base_lr, int64_t step) { ret
 
 struct Kind {
   double (*rate)(const SchedulerPiece&, double, int64_t);
-  int64_t SchedulerPiece::*length;
+  int64_t SchedulerPiece::* length;
   int64_t length_min;
   const char* length_key;
 };

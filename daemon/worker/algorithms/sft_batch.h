@@ -23,7 +23,8 @@ struct SftBatch {
 // Number of trained targets: what a global batch's loss is divided by. A row's first token has no prediction.
 int64_t count_targets(const std::vector<const Row*>& rows);
 
-// `pad_id` fills the end of shorter rows. `global_token_count` is that of the whole global batch, over all microbatches (and ranks of data parallelism).
+// `pad_id` fills the end of shorter rows. `global_token_count` is that of the whole global batch, over all microbatches (and ranks of data
+// parallelism).
 SftBatch make_sft_batch(const std::vector<const Row*>& rows, int64_t pad_id, int64_t global_token_count);
 
 }  // namespace ringwright::worker

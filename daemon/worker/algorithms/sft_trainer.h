@@ -18,8 +18,8 @@
 namespace ringwright::worker {
 
 struct SftStep {
-  double loss = 0;           // mean over the global batch's trained targets, before the update
-  double grad_norm = 0;      // before clipping
+  double loss = 0;       // mean over the global batch's trained targets, before the update
+  double grad_norm = 0;  // before clipping
   double learning_rate = 0;
   int64_t target_count = 0;  // trained targets
   int64_t token_count = 0;   // real tokens
@@ -47,7 +47,8 @@ class SftTrainer {
   int64_t step_count() const { return step_count_; }
 
  private:
-  // Log-probabilities [B, S] of each target in caller coordinates (0 where there is none), the same on every rank. With gradients it also runs backward.
+  // Log-probabilities [B, S] of each target in caller coordinates (0 where there is none), the same on every rank. With gradients it also runs
+  // backward.
   at::Tensor run_microbatch(const SftBatch& batch, bool with_gradients);
   at::Tensor run_local(const at::Tensor& ids_BL, const at::Tensor& positions_BL, const at::Tensor& targets_BL, const at::Tensor& weights_BL,
                        int64_t sequence_length, bool with_gradients);

@@ -19,15 +19,15 @@ struct Row {
 
 struct Dataset {
   std::vector<Row> rows;
-  int64_t token_count = 0;          // of all rows
-  int64_t dropped_row_count = 0;    // longer than the limit, or a text's last, incomplete window
+  int64_t token_count = 0;        // of all rows
+  int64_t dropped_row_count = 0;  // longer than the limit, or a text's last, incomplete window
   int64_t dropped_token_count = 0;
 };
 
 struct DatasetOptions {
   int64_t sequence_length_max = 1024;
-  int64_t eos_token_id = -1;        // closes a document or an answer; -1: none
-  int64_t vocab_size = 0;           // ids at or above are refused
+  int64_t eos_token_id = -1;  // closes a document or an answer; -1: none
+  int64_t vocab_size = 0;     // ids at or above are refused
 };
 
 // "text": each line is a document; documents are joined, each closed by the end token, and cut into full windows of

@@ -40,7 +40,8 @@ TEST(Events, T34NothingIsLostOnConnecting) {
   }
 }
 
-// T35: a console that is stalled while 10,000 (deep tier: 100,032) messages pass: none is lost in the end, the daemon's memory stays bounded, the run is not held up.
+// T35: a console that is stalled while 10,000 (deep tier: 100,032) messages pass: none is lost in the end, the daemon's memory stays bounded, the run
+// is not held up.
 TEST(Events, T35StalledConsoleLosesNothingAndHoldsNobodyUp) {
   const TemporaryFolder folder;
   DaemonOptions options;

@@ -74,7 +74,9 @@ TEST(StoreFaults, RefusesWhatIsNoHistory) {
 
 TEST(StoreFaults, RefusesANewerSchemaAndLeavesItAlone) {
   TemporaryFolder folder;
-  { Writer writer(folder.store(), {}); }
+  {
+    Writer writer(folder.store(), {});
+  }
   SQLite::Database(folder.store(), SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 4711");
   for (const ErrorParts& error : {error_of([&] { Writer writer(folder.store(), {}); }), error_of([&] { Reader reader(folder.store()); })}) {
     EXPECT_EQ(error.code, "RW-STORE-002");
@@ -173,7 +175,9 @@ TEST(StoreFaults, AReadOnlyFolderCanBeRead) {
   TemporaryFolder folder;
   const std::filesystem::path sub = folder.path() / "with ? and % and #";
   std::filesystem::create_directory(sub);
-  { Writer(sub / "history.db", {}).create_run(make_run("r_00000001")); }
+  {
+    Writer(sub / "history.db", {}).create_run(make_run("r_00000001"));
+  }
   std::filesystem::remove(sub / "history.db-wal");
   std::filesystem::permissions(sub, std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
   EXPECT_EQ(Reader(sub / "history.db").runs().size(), 1u);

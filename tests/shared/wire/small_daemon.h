@@ -3,11 +3,11 @@
 
 #include <atomic>
 #include <deque>
-#include <utility>
 #include <filesystem>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 #include <zmq.hpp>
 

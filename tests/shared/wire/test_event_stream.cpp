@@ -67,7 +67,8 @@ TEST(EventStream, T34NothingIsLostOnConnecting) {
   EXPECT_EQ(all.numbers(), range(1, 15));
 }
 
-// T35: 10,000 (deep tier: 100,001) messages of 1 KiB to a console that sleeps, default high-water mark: the loss is counted, and repaired from the store.
+// T35: 10,000 (deep tier: 100,001) messages of 1 KiB to a console that sleeps, default high-water mark: the loss is counted, and repaired from the
+// store.
 TEST(EventStream, T35DropsAreSeenAndRepaired) {
   const size_t messages = test::by_tier<size_t>(10'000, 100'001);
   const TemporaryFolder folder;

@@ -4,8 +4,8 @@
 #include <bit>
 #include <cstdint>
 
-// The loader picks the best version when the program starts. By feature, since g++ 12 matches arch= names exactly, and a newer processor would get the
-// default. Sanitizers and resolvers do not go together.
+// The loader picks the best version when the program starts. By feature, since g++ 12 matches arch= names exactly, and a newer processor would get
+// the default. Sanitizers and resolvers do not go together.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__)
 #define RINGWRIGHT_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
