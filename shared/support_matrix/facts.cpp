@@ -166,7 +166,6 @@ void read_tokenizer(const std::filesystem::path& folder, Facts& facts) {
   }
 }
 
-<<<<<<< HEAD
 // A relative folder lies in the new run's own, which is empty.
 void read_save_folder(const recipe::SftConfig& config, Facts& facts) {
   const std::filesystem::path folder = config.checkpoint_dir;
@@ -178,7 +177,8 @@ void read_save_folder(const recipe::SftConfig& config, Facts& facts) {
   std::filesystem::path there = folder;
   while (!std::filesystem::exists(there, ignored) && there.has_relative_path()) there = there.parent_path();
   facts.save_folder_is_closed = !std::filesystem::is_directory(there, ignored) || ::access(there.c_str(), W_OK | X_OK) != 0;
-=======
+}
+
 // Looks at the first row alone; the worker reads them all.
 bool holds_chat(const std::filesystem::path& file) {
   std::ifstream stream(file);
@@ -187,7 +187,6 @@ bool holds_chat(const std::filesystem::path& file) {
   }
   const nlohmann::json row = nlohmann::json::parse(line, nullptr, false);
   return row.is_object() && row.contains("messages");
->>>>>>> db368c3 (check refuses chat messages before a run starts)
 }
 
 }  // namespace

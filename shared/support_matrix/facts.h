@@ -36,12 +36,9 @@ struct Facts {
   std::optional<ErrorParts> model_fault, weights_fault, tokenizer_fault;
   int64_t tokenizer_size = 0;  // 0: no tokenizer was read
   std::string data_format;
-<<<<<<< HEAD
   std::string save_folder, earlier_checkpoint;  // only where the recipe names a place outside of the run's own folder
   bool save_folder_is_closed = false;
-=======
   bool data_is_chat = false;  // the first row is {"messages": [...]}
->>>>>>> db368c3 (check refuses chat messages before a run starts)
 
   // {name} in a row's texts -> what to write there.
   std::map<std::string, std::string> words;

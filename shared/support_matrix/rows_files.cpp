@@ -89,7 +89,13 @@ const std::vector<Row>& file_rows() {
        "data.train",
        "the name stands for {data_file}, which is not read as {data_format}",
        "name the file with its extension: .txt for plain text, .jsonl for prompt/answer lines"},
-<<<<<<< HEAD
+      {"RW-GUARD-213",
+       "chat messages",
+       [](const Facts& f) { return f.data_is_chat; },
+       {kYes, kYes, kNotYet},
+       "data.train",
+       "{data_file} holds chat messages, which need a chat template",
+       "write each row with a prompt and an answer, both plain text"},
       {"RW-GUARD-221",
        "checkpoint folder",
        [](const Facts& f) { return !f.earlier_checkpoint.empty(); },
@@ -104,15 +110,6 @@ const std::vector<Row>& file_rows() {
        "checkpointing.checkpoint_dir",
        "{save_folder} cannot be made or written, so no checkpoint could be saved",
        "name a folder that you may write, or a relative one: it lies in the run's own folder"},
-=======
-      {"RW-GUARD-213",
-       "chat messages",
-       [](const Facts& f) { return f.data_is_chat; },
-       {kYes, kYes, kNotYet},
-       "data.train",
-       "{data_file} holds chat messages, which need a chat template",
-       "write each row with a prompt and an answer, both plain text"},
->>>>>>> db368c3 (check refuses chat messages before a run starts)
   };
   return kRows;
 }
