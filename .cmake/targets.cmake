@@ -30,6 +30,7 @@ function(ringwright_test name)
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/tests)
   target_link_libraries(${name} PRIVATE rw_flags ${ARG_DEPENDS} GTest::gtest GTest::gmock GTest::gtest_main)
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)  # a test's own code needs no speed; it compiles in half the time
   target_compile_definitions(${name} PRIVATE
     RINGWRIGHT_SOURCE_DIR="${CMAKE_SOURCE_DIR}" RINGWRIGHT_BINARY_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   add_test(NAME ${name} COMMAND ${name})
