@@ -8,7 +8,7 @@ out="${2:-$root/assets/screenshots}"
 mkdir -p "$out"
 export LIBGL_ALWAYS_SOFTWARE=1 TZ=UTC
 if [ -z "${RINGWRIGHT_IN_XVFB:-}" ]; then
-  RINGWRIGHT_IN_XVFB=1 exec xvfb-run -a -s "-screen 0 1920x1200x24" "$0" "$bin" "$out"
+  RINGWRIGHT_IN_XVFB=1 exec xvfb-run -a -s "-screen 0 1920x1200x24 -noreset" "$0" "$bin" "$out"
 fi
 for theme in dark light; do
   "$bin/ringwright-console" --screenshot "$out/watch-$theme.png" --view watch --demo 24 --theme "$theme" --scale 1 --size 1600x900
