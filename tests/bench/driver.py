@@ -1,10 +1,11 @@
 """The one driver of all benchmarks: prints every row as Markdown.
 
-    tests/bench/run.sh [ROW..] [--pairs N] [--json FILE] [--list]
+    tests/bench/run.sh [ROW..] [--pairs N] [--minutes M] [--json FILE] [--list]
 
 A row that compares runs interleaved pairs (ours, theirs; then theirs, ours) on the same two cores, and shows the median of the pairs' ratios. A pair
-counts only when two spinning processes scaled at least 1.95 times right before and right after it; with too few such pairs the row says
-"machine busy" instead of a ratio. A row of ours alone is held to the same rule for its times.
+starts only after two spinning processes have scaled at least 1.95 times, and counts only when they do so again right after it; the row waits for
+such moments for M minutes. With too few such pairs it says "machine busy" instead of a ratio. A row of ours alone is held to the same rule for its
+times.
 """
 import argparse
 import functools
@@ -13,12 +14,11 @@ import pathlib
 import statistics
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 
 import machine
 from rows import ROWS
-
-TRIES_PER_PAIR = 2
 
 
 @dataclass
@@ -55,7 +55,7 @@ class Result:
     error: str = ""
 
 
-def measure(row, paths, pairs, scaling_min):
+def measure(row, paths, pairs, scaling_min, minutes):
     missing = [name for name in row.needs if not (paths.bin / name).exists()]
     if missing:
         return Result(row, [], [], [], "not built: " + ", ".join(missing))
@@ -64,19 +64,26 @@ def measure(row, paths, pairs, scaling_min):
         prepare = row.prepare(paths) if row.prepare else None
         if prepare:
             subprocess.run(prepare, check=True, stdout=subprocess.DEVNULL)
-        for attempt in range(pairs * TRIES_PER_PAIR):
-            before = machine.two_thread_scaling()
-            pair = run_pair(row, paths, ours_first=attempt % 2 == 0)
-            scaling = min(before, machine.two_thread_scaling())
-            result.scalings.append(scaling)
-            (result.pairs if scaling >= scaling_min else result.busy).append(pair)
-            if len(result.pairs) == pairs:
-                break
-            if len(result.busy) > pairs * (TRIES_PER_PAIR - 1):
-                break  # enough quiet pairs are out of reach
+        collect_pairs(result, paths, pairs, scaling_min, deadline_s=time.monotonic() + 60 * minutes)
     except (machine.Failed, OSError, subprocess.CalledProcessError) as error:
         result.error = str(error)
     return result
+
+
+def collect_pairs(result, paths, pairs, scaling_min, deadline_s):
+    """Runs pairs at quiet moments until there are enough or the time is up; then one more, so that what no busy machine changes has a figure."""
+    scaling = 0.0
+    while len(result.pairs) < pairs and time.monotonic() < deadline_s:
+        if scaling < scaling_min:
+            scaling = machine.two_thread_scaling()
+            result.scalings.append(scaling)
+            continue
+        pair = run_pair(result.row, paths, ours_first=(len(result.pairs) + len(result.busy)) % 2 == 0)
+        scaling = machine.two_thread_scaling()
+        result.scalings.append(scaling)
+        (result.pairs if scaling >= scaling_min else result.busy).append(pair)
+    if not result.pairs and not result.busy:
+        result.busy.append(run_pair(result.row, paths, ours_first=True))
 
 
 def run_pair(row, paths, ours_first):
@@ -140,6 +147,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description="Prints the benchmark tables.")
     parser.add_argument("rows", nargs="*", metavar="ROW", help="rows to run: " + ", ".join(row.name for row in ROWS) + " (default: all)")
     parser.add_argument("--pairs", type=int, default=5, help="pairs on a quiet machine that a ratio needs (at least 5)")
+    parser.add_argument("--minutes", type=float, default=4, help="how long each row waits for quiet moments (default 4)")
     parser.add_argument("--json", type=pathlib.Path, help="also write every run's figures to this file")
     parser.add_argument("--list", action="store_true", help="name the rows and end")
     parser.add_argument("--source", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
@@ -165,7 +173,7 @@ def main():
     results = []
     for row in ROWS:
         if not arguments.rows or row.name in arguments.rows:
-            results.append(measure(row, paths, arguments.pairs, machine.SCALING_MIN))
+            results.append(measure(row, paths, arguments.pairs, machine.SCALING_MIN, arguments.minutes))
             print_row(results[-1], arguments.pairs)
     if arguments.json:
         arguments.json.write_text(json.dumps([{"row": r.row.name, "pairs": r.pairs, "busy_pairs": r.busy, "scalings": r.scalings, "error": r.error}

@@ -40,7 +40,7 @@ def _make_model(paths):
 
 
 def _ring(paths, ranks):
-    return [str(paths.tests / "bench_ring_attention"), "--ranks", str(ranks), "--tokens", "8192", "--heads", "8", "--head-size", "64", "--repeats", "3"]
+    return [str(paths.tests / "bench_ring_attention"), "--ranks", str(ranks), "--tokens", "8192", "--heads", "8", "--head-size", "64", "--repeats", "1"]
 
 
 def _metric_stream(paths):

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the benchmark tables: tests/bench/run.sh [ROW..] [--pairs N] [--json FILE] [--list]. Needs a release build (./bootstrap bench makes one).
+# Prints the benchmark tables: tests/bench/run.sh [ROW..] [--pairs N] [--minutes M] [--json FILE] [--list]. Needs a release build (./bootstrap bench makes one).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source=$(cd "$here/../.." && pwd)
