@@ -20,7 +20,8 @@ endif()
 target_compile_definitions(rw_flags INTERFACE RINGWRIGHT_VERSION="${PROJECT_VERSION}")
 
 if(RINGWRIGHT_SANITIZE)
-  add_compile_options(-fsanitize=${RINGWRIGHT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  # After CMAKE_CXX_FLAGS_<CONFIG>, so these win: instrumented code at -O1 with line tables compiles in half the time, and stacks stay readable.
+  add_compile_options(-fsanitize=${RINGWRIGHT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1)
   add_link_options(-fsanitize=${RINGWRIGHT_SANITIZE})
 endif()
 
