@@ -90,7 +90,7 @@ nlohmann::json to_json(const layout::Summary& summary) {
                      {"slots", own.slots},
                      {"tokens", own.tokens},
                      {"padding", own.padding},
-                     {"causal_pairs", own.causal_pairs},
+                     {"visible_pairs", own.visible_pairs},
                      {"work_percent_of_mean", own.work_percent_of_mean}});
     for (const layout::Run& run : own.runs) {
       runs.push_back({{"rank", run.rank},
@@ -183,7 +183,7 @@ void print_picture(const layout::Summary& summary, int width) {
 int show_layout(const Options& options, const Invocation& invocation) {
   const Question question = ask(options);
   const auto layout = layout::make_layout(question.layout, question.cp, {.pad_multiple = options.pad_multiple});
-  const layout::Summary summary = layout::summarize(*layout, question.length);
+  const layout::Summary summary = layout::summarize(*layout, layout::MaskArea({}, question.length));
   if (invocation.json) {
     std::printf("%s\n", to_json(summary).dump(2).c_str());
     return 0;

@@ -4,85 +4,27 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
+#include <stdexcept>
 
-#include "shared/base/error.h"
 #include "shared/base/text.h"
+#include "shared/layout/layout_kinds.h"
+#include "shared/layout/mask_area.h"
+#include "shared/layout/refusal.h"
 
 namespace ringwright::layout {
 namespace {
 
-[[noreturn]] void refuse(std::string code, std::string what, std::string where, std::string expected, std::string action) {
-  throw Error({std::move(code), std::move(what), std::move(where), std::move(expected), std::move(action), ExitCode::refused});
+// Appends a run: empty ones are dropped, neighbours joined, so that every run is maximal.
+void append(std::vector<Run>& runs, const Run& piece) {
+  if (piece.length == 0) return;
+  Run* last = runs.empty() ? nullptr : &runs.back();
+  if (last != nullptr && last->rank == piece.rank && last->document == piece.document && last->global_start + last->length == piece.global_start) {
+    last->length += piece.length;
+  } else {
+    runs.push_back(piece);
+  }
 }
-
-// Drops empty runs and joins neighbours, so that every run is maximal.
-std::vector<Run> maximal(std::vector<Run> pieces) {
-  std::vector<Run> result;
-  for (const Run& piece : pieces) {
-    if (piece.length == 0) continue;
-    if (!result.empty() && result.back().document == piece.document && result.back().global_start + result.back().length == piece.global_start) {
-      result.back().length += piece.length;
-    } else {
-      result.push_back(piece);
-    }
-  }
-  return result;
-}
-
-// Every rank holds the whole sequence; no data moves.
-class Identity final : public Layout {
- public:
-  explicit Identity(int cp) : Layout(cp) {}
-  std::string_view name() const override { return "none"; }
-  int64_t divisor() const override { return 1; }
-  int64_t local_length(int64_t padded_length) const override { return padded_length; }
-
- protected:
-  std::vector<Run> rank_runs(int64_t padded_length, int rank) const override { return maximal({{rank, 0, 0, padded_length, 0}}); }
-  Slot find_owner(int64_t, int64_t global_position) const override { return {0, global_position}; }
-};
-
-// Head-tail: 2*cp equal chunks, rank r holds chunk r and chunk 2*cp-1-r.
-class RoundRobin final : public Layout {
- public:
-  explicit RoundRobin(int cp) : Layout(cp) {}
-  std::string_view name() const override { return "round_robin"; }
-  int64_t divisor() const override { return int64_t{2} * cp(); }
-
- protected:
-  std::vector<Run> rank_runs(int64_t padded_length, int rank) const override {
-    const int64_t chunk = padded_length / divisor();
-    return maximal({{rank, 0, rank * chunk, chunk, 0}, {rank, chunk, (divisor() - 1 - rank) * chunk, chunk, 0}});
-  }
-  Slot find_owner(int64_t padded_length, int64_t global_position) const override {
-    const int64_t chunk = padded_length / divisor();
-    const int64_t k = global_position / chunk;
-    const bool head = k < cp();
-    return {static_cast<int>(head ? k : divisor() - 1 - k), global_position - k * chunk + (head ? 0 : chunk)};
-  }
-};
-
-// Equal windows in rank order.
-class Contiguous final : public Layout {
- public:
-  Contiguous(int cp, int64_t pad_multiple) : Layout(cp), pad_multiple_(std::max<int64_t>(pad_multiple, 2)) {}
-  std::string_view name() const override { return "contiguous"; }
-  int64_t divisor() const override { return cp() * pad_multiple_; }
-  int64_t map_divisor() const override { return cp(); }
-
- protected:
-  std::vector<Run> rank_runs(int64_t padded_length, int rank) const override {
-    const int64_t window = padded_length / cp();
-    return maximal({{rank, 0, rank * window, window, 0}});
-  }
-  Slot find_owner(int64_t padded_length, int64_t global_position) const override {
-    const int64_t window = padded_length / cp();
-    return {static_cast<int>(global_position / window), global_position % window};
-  }
-
- private:
-  int64_t pad_multiple_;
-};
 
 struct Entry {
   std::string_view name;
@@ -90,10 +32,20 @@ struct Entry {
 };
 
 constexpr Entry kLayouts[] = {
-    {"none", [](int cp, const Options&) -> std::unique_ptr<Layout> { return std::make_unique<Identity>(cp); }},
-    {"round_robin", [](int cp, const Options&) -> std::unique_ptr<Layout> { return std::make_unique<RoundRobin>(cp); }},
-    {"contiguous", [](int cp, const Options& options) -> std::unique_ptr<Layout> { return std::make_unique<Contiguous>(cp, options.pad_multiple); }},
+    {"none", make_identity}, {"round_robin", make_round_robin}, {"contiguous", make_contiguous},
+    {"thd", make_thd},       {"balanced", make_balanced},       {"deepseek_v4", make_deepseek_v4},
+    {"glm", make_glm},       {"gemma4", make_gemma4},
 };
+
+void check_range(std::string_view key, int64_t value, int64_t first, int64_t last, std::string_view action) {
+  if (value >= first && value <= last) return;
+  refuse("RW-LAYOUT-004", fmt::format("{} = {} is out of range", key, value), std::string(key), fmt::format("a value from {} to {}", first, last),
+         std::string(action));
+}
+
+void check_size(size_t size, int64_t expected) {
+  if (static_cast<int64_t>(size) != expected) throw std::logic_error(fmt::format("a map of {} slots into memory for {}", expected, size));
+}
 
 }  // namespace
 
@@ -103,6 +55,10 @@ void Layout::check(int64_t padded_length, int rank) const {
   if (padded_length < 0 || padded_length > kSequenceLengthMax) {
     refuse("RW-LAYOUT-005", fmt::format("a sequence of {} tokens cannot be laid out", padded_length), "sequence length",
            fmt::format("a length from 0 to {}", kSequenceLengthMax), "check the sequence length");
+  }
+  if (const std::optional<int64_t> stream = stream_length(); stream && *stream != padded_length) {
+    refuse("RW-LAYOUT-008", fmt::format("the length {} does not match the map, which was made for {} tokens at cp = {}", padded_length, *stream, cp_),
+           fmt::format("layout {}, cp {}", name(), cp_), fmt::format("{}", *stream), "make the layout for the batch that it is used with");
   }
   if (padded_length % map_divisor() != 0) {
     const int64_t below = padded_length - padded_length % divisor();
@@ -128,14 +84,45 @@ int64_t Layout::padded_length(int64_t sequence_length) const {
   return padded;
 }
 
+Facts Layout::facts(int64_t rows, int64_t row_length) const {
+  (void)rows;  // rows that stay rows are cut along their own axis
+  return {.original_length = row_length, .padded_length = padded_length(row_length)};
+}
+
 std::vector<int64_t> Layout::local_token_global_indices(int64_t padded_length, int rank) const {
   check(padded_length, rank);
-  std::vector<int64_t> indices;
-  indices.reserve(static_cast<size_t>(local_length(padded_length)));
-  for (const Run& run : rank_runs(padded_length, rank)) {
-    for (int64_t k = 0; k < run.length; ++k) indices.push_back(run.global_start + k);
-  }
+  std::vector<int64_t> indices(static_cast<size_t>(local_length(padded_length)));
+  fill_indices(padded_length, rank, indices);
   return indices;
+}
+
+void Layout::fill_indices(int64_t padded_length, int rank, std::span<int64_t> indices) const {
+  check(padded_length, rank);
+  check_size(indices.size(), local_length(padded_length));
+  visit_runs(padded_length, rank, [&](const Run& run) {
+    const auto begin = indices.begin() + run.local_start;
+    std::iota(begin, begin + run.length, run.global_start);
+  });
+}
+
+std::vector<int64_t> Layout::gather_order(int64_t padded_length) const {
+  check(padded_length, 0);
+  std::vector<int64_t> order(static_cast<size_t>(padded_length));
+  fill_gather_order(padded_length, order);
+  return order;
+}
+
+void Layout::fill_gather_order(int64_t padded_length, std::span<int64_t> order) const {
+  check(padded_length, 0);
+  check_size(order.size(), padded_length);
+  const int64_t local = local_length(padded_length);
+  const int owners = replicates() ? 1 : cp_;
+  for (int rank = 0; rank < owners; ++rank) {
+    visit_runs(padded_length, rank, [&](const Run& run) {
+      const auto begin = order.begin() + run.global_start;
+      std::iota(begin, begin + run.length, rank * local + run.local_start);
+    });
+  }
 }
 
 Slot Layout::owner(int64_t padded_length, int64_t global_position) const {
@@ -149,27 +136,22 @@ Slot Layout::owner(int64_t padded_length, int64_t global_position) const {
 
 std::vector<Run> Layout::runs(int64_t padded_length, int rank) const {
   check(padded_length, rank);
-  return rank_runs(padded_length, rank);
+  std::vector<Run> result;
+  visit_runs(padded_length, rank, [&](const Run& run) { append(result, run); });
+  return result;
 }
 
 std::vector<Run> Layout::runs(int64_t padded_length) const {
   check(padded_length, 0);
   std::vector<Run> result;
-  for (int rank = 0; rank < cp_; ++rank) {
-    const std::vector<Run> own = rank_runs(padded_length, rank);
-    result.insert(result.end(), own.begin(), own.end());
-  }
+  for (int rank = 0; rank < cp_; ++rank) visit_runs(padded_length, rank, [&](const Run& run) { append(result, run); });
   return result;
 }
 
-int64_t Layout::causal_work(int64_t padded_length, int64_t sequence_length, int rank) const {
+int64_t Layout::work(const MaskArea& area, int64_t padded_length, int rank) const {
+  check(padded_length, rank);
   int64_t pairs = 0;
-  for (const Run& run : runs(padded_length, rank)) {
-    const int64_t first = std::min(run.global_start, sequence_length);
-    const int64_t last = std::min(run.global_start + run.length, sequence_length);
-    // A query at position p sees p + 1 keys. Of the two factors one is even; lengths up to 2^31 keep the product in 64 bits.
-    pairs += (last - first) * (first + last + 1) / 2;
-  }
+  visit_runs(padded_length, rank, [&](const Run& run) { pairs += area.pairs(run.global_start, run.length); });
   return pairs;
 }
 
@@ -180,14 +162,9 @@ std::unique_ptr<Layout> make_layout(std::string_view name, int cp, const Options
     refuse("RW-LAYOUT-003", fmt::format("no layout is called \"{}\"", name), std::string(name),
            fmt::format("one of {}", fmt::join(layout_names(), ", ")), near.empty() ? "choose one of these" : fmt::format("did you mean {}?", near));
   }
-  if (cp < 1 || cp > kCpMax) {
-    refuse("RW-LAYOUT-004", fmt::format("cp = {} is no size of a context-parallel group", cp), "cp", fmt::format("a cp from 1 to {}", kCpMax),
-           "set cp to the number of ranks that share one sequence");
-  }
-  if (options.pad_multiple < 0 || options.pad_multiple > kPadMultipleMax) {
-    refuse("RW-LAYOUT-004", fmt::format("pad_multiple = {} is out of range", options.pad_multiple), "pad_multiple",
-           fmt::format("a value from 0 to {}", kPadMultipleMax), "leave it out, or set a small power of two");
-  }
+  check_range("cp", cp, 1, kCpMax, "set cp to the number of ranks that share one sequence");
+  check_range("pad_multiple", options.pad_multiple, 0, kPadMultipleMax, "leave it out, or set a small power of two");
+  check_range("chunk", options.chunk, 1, kChunkMax, "leave it out, or set a power of two such as 512");
   return entry->make(cp, options);
 }
 

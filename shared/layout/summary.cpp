@@ -75,26 +75,28 @@ std::vector<Column> columns(const std::vector<Run>& runs, int width, int64_t fir
   return result;
 }
 
-Summary summarize(const Layout& layout, int64_t sequence_length) {
+Summary summarize(const Layout& layout, const MaskArea& area) {
+  const int64_t sequence_length = area.length();
   Summary summary;
   summary.layout = layout.name();
+  summary.mask = describe(area.mask());
   summary.cp = layout.cp();
   summary.sequence_length = sequence_length;
   summary.padded_length = layout.padded_length(sequence_length);
   summary.divisor = layout.divisor();
-  summary.replicated = layout.cp() > 1 && layout.local_length(summary.padded_length) == summary.padded_length && summary.padded_length > 0;
+  summary.replicated = layout.replicates();
   double total = 0;
   for (int rank = 0; rank < layout.cp(); ++rank) {
     RankSummary own{.rank = rank, .slots = layout.local_length(summary.padded_length), .runs = layout.runs(summary.padded_length, rank)};
     for (const Run& run : own.runs) own.tokens += std::clamp<int64_t>(sequence_length - run.global_start, 0, run.length);
     own.padding = own.slots - own.tokens;
-    own.causal_pairs = layout.causal_work(summary.padded_length, sequence_length, rank);
-    total += static_cast<double>(own.causal_pairs);
+    own.visible_pairs = layout.work(area, summary.padded_length, rank);
+    total += static_cast<double>(own.visible_pairs);
     summary.ranks.push_back(std::move(own));
   }
   for (RankSummary& own : summary.ranks) {
-    if (total > 0) own.work_percent_of_mean = 100 * static_cast<double>(own.causal_pairs) * summary.cp / total;
-    if (own.causal_pairs > summary.ranks[static_cast<size_t>(summary.slowest_rank)].causal_pairs) summary.slowest_rank = own.rank;
+    if (total > 0) own.work_percent_of_mean = 100 * static_cast<double>(own.visible_pairs) * summary.cp / total;
+    if (own.visible_pairs > summary.ranks[static_cast<size_t>(summary.slowest_rank)].visible_pairs) summary.slowest_rank = own.rank;
   }
   return summary;
 }
@@ -103,9 +105,10 @@ std::string sentence(const Summary& summary) {
   if (summary.cp == 1) return "One rank holds the whole sequence.";
   if (summary.replicated) return fmt::format("Each of the {} ranks holds the whole sequence: {} shares no work.", summary.cp, summary.layout);
   const double percent = summary.slowest_percent();
-  if (percent < 100.05) return fmt::format("All {} ranks do the same causal work with {}.", summary.cp, summary.layout);
-  return fmt::format("Slowest rank: {} with {:.1f} % of the mean causal work under {}; {} ranks are as fast as {:.1f} even ones.",
-                     summary.slowest_rank, percent, summary.layout, summary.cp, summary.cp * 100 / percent);
+  const char* work = summary.mask == "causal" ? "causal work" : "work";
+  if (percent < 100.05) return fmt::format("All {} ranks do the same {} with {}.", summary.cp, work, summary.layout);
+  return fmt::format("Slowest rank: {} with {:.1f} % of the mean {} under {}; {} ranks are as fast as {:.1f} even ones.", summary.slowest_rank,
+                     percent, work, summary.layout, summary.cp, summary.cp * 100 / percent);
 }
 
 }  // namespace ringwright::layout

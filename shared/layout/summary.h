@@ -1,4 +1,4 @@
-// What people want to know of a layout: tokens and causal work of each rank, one sentence about the slowest, and the strip of the global sequence
+// What people want to know of a layout: tokens and work of each rank, one sentence about the slowest, and the strip of the global sequence
 // in pixel columns. Everything comes from runs; nothing here walks tokens.
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "shared/layout/layout.h"
+#include "shared/layout/mask_area.h"
 
 namespace ringwright::layout {
 
@@ -15,27 +16,28 @@ struct RankSummary {
   int64_t slots = 0;
   int64_t tokens = 0;
   int64_t padding = 0;
-  int64_t causal_pairs = 0;           // (query, key) pairs under a causal mask
+  int64_t visible_pairs = 0;          // (query, key) pairs under the mask
   double work_percent_of_mean = 100;  // 100 where there is no work at all
   std::vector<Run> runs;
 };
 
 struct Summary {
   std::string layout;
+  std::string mask = "causal";
   int cp = 1;
   int64_t sequence_length = 0;
   int64_t padded_length = 0;
   int64_t divisor = 1;
   bool replicated = false;  // every rank holds the whole sequence
-  int slowest_rank = 0;     // the first of those with the most causal pairs
+  int slowest_rank = 0;     // the first of those with the most pairs
   std::vector<RankSummary> ranks;
 
   int64_t padding() const { return padded_length - sequence_length; }
   double slowest_percent() const { return ranks.empty() ? 100 : ranks[static_cast<size_t>(slowest_rank)].work_percent_of_mean; }
 };
 
-// Errors: those of Layout::padded_length.
-Summary summarize(const Layout& layout, int64_t sequence_length);
+// area: the mask over the stream that is laid out; its length is the sequence's. Errors: those of Layout::padded_length.
+Summary summarize(const Layout& layout, const MaskArea& area);
 
 // "Slowest rank: 3 with 175.0 % of the mean causal work under contiguous; 4 ranks are as fast as 2.3 even ones." One line.
 std::string sentence(const Summary& summary);

@@ -6,12 +6,18 @@
 #include <numeric>
 
 #include "shared/base/text.h"
+#include "shared/layout/mask_area.h"
 
 namespace ringwright::gui {
 namespace {
 
 // How much of [start, start + length) lies below `limit`.
 int64_t below(int64_t start, int64_t length, int64_t limit) { return std::clamp<int64_t>(limit - start, 0, length); }
+
+// One document under thd is head-tail too.
+bool heads_and_tails(const std::string& layout) { return layout == "round_robin" || layout == "thd"; }
+
+int64_t round_up(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 const LayoutBlock* block_at(const LayoutPicture& picture, int64_t global_position) {
   auto after = std::upper_bound(picture.blocks.begin(), picture.blocks.end(), global_position,
@@ -34,10 +40,12 @@ void count(LayoutPicture& picture, const layout::Run& run) {
 }  // namespace
 
 LayoutPicture picture_layout(const LayoutQuestion& question) {
-  const auto layout = layout::make_layout(question.layout, question.cp);
+  const layout::MaskArea area({}, question.tokens);
+  const int64_t document = round_up(question.batch_slots, int64_t{2} * std::max(question.cp, 1));
+  const auto layout = layout::make_layout(question.layout, question.cp, {.document_offsets = {0, document}, .sequence_length = question.batch_slots});
   LayoutPicture picture{question, layout->padded_length(question.batch_slots), {}, {}, 0, question.cp > 1 && question.layout == "none"};
   picture.ranks.resize(static_cast<size_t>(question.cp));
-  const int64_t chunk = std::max<int64_t>(1, question.layout == "round_robin" ? picture.padded_length / (2 * question.cp) : picture.padded_length);
+  const int64_t chunk = std::max<int64_t>(1, heads_and_tails(question.layout) ? picture.padded_length / (2 * question.cp) : picture.padded_length);
   for (const layout::Run& run : layout->runs(picture.padded_length)) {
     count(picture, run);
     if (picture.replicated && run.rank > 0) continue;
@@ -52,7 +60,7 @@ LayoutPicture picture_layout(const LayoutQuestion& question) {
   double sum = 0;
   for (int rank = 0; rank < question.cp; ++rank) {
     LayoutRank& entry = picture.ranks[static_cast<size_t>(rank)];
-    entry.causal_work = layout->causal_work(picture.padded_length, question.tokens, rank);
+    entry.causal_work = layout->work(area, picture.padded_length, rank);
     sum += static_cast<double>(entry.causal_work);
     if (entry.causal_work > picture.ranks[static_cast<size_t>(picture.slowest)].causal_work) picture.slowest = rank;
   }
@@ -63,7 +71,7 @@ LayoutPicture picture_layout(const LayoutQuestion& question) {
 std::string describe_position(const LayoutPicture& picture, int64_t global_position) {
   const LayoutBlock* block = block_at(picture, global_position);
   if (block == nullptr) return "";
-  const bool halves = picture.question.layout == "round_robin";
+  const bool halves = heads_and_tails(picture.question.layout);
   std::string place =
       fmt::format("rank {}, slot {}{}, global {}", block->rank, text::format_count(block->local_start + global_position - block->global_start),
                   halves ? (block->tail ? " (tail)" : " (head)") : "", text::format_count(global_position));

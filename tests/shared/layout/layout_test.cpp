@@ -1,27 +1,15 @@
 #include "shared/layout/layout.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <rapidcheck.h>
 
-#include "shared/base/error.h"
+#include "shared/layout/mask_area.h"
+#include "tests/shared/layout/support.h"
 
 namespace ringwright::layout {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-template <typename Call>
-ErrorParts refusal(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit_code(), ExitCode::refused);
-    return error.parts();
-  }
-  return {};
-}
 
 // T02: ids 0..7, one sequence, cp 2, head-tail.
 TEST(Layout, T02HeadTailPositions) {
@@ -82,24 +70,114 @@ TEST(Layout, BadArgumentsAreRefused) {
 TEST(Layout, HeadTailBalancesCausalWorkAndContiguousDoesNot) {
   const auto head_tail = make_layout("round_robin", 4);
   const auto contiguous = make_layout("contiguous", 4);
-  EXPECT_EQ(head_tail->causal_work(4096, 4096, 0), head_tail->causal_work(4096, 4096, 3));
-  EXPECT_GT(contiguous->causal_work(4096, 4096, 3), 6 * contiguous->causal_work(4096, 4096, 0));
-  EXPECT_EQ(make_layout("none", 1)->causal_work(kSequenceLengthMax, kSequenceLengthMax, 0), kSequenceLengthMax / 2 * (kSequenceLengthMax + 1));
+  const MaskArea area({}, 4096);
+  EXPECT_EQ(head_tail->work(area, 4096, 0), head_tail->work(area, 4096, 3));
+  EXPECT_GT(contiguous->work(area, 4096, 3), 6 * contiguous->work(area, 4096, 0));
+}
+
+TEST(Layout, ThdIsHeadTailInsideEachDocument) {
+  const auto layout = make_layout("thd", 2, {.document_offsets = {0, 4, 4, 12}});
+  EXPECT_THAT(layout->local_token_global_indices(12, 0), ElementsAre(0, 3, 4, 5, 10, 11));
+  EXPECT_THAT(layout->local_token_global_indices(12, 1), ElementsAre(1, 2, 6, 7, 8, 9));
+  EXPECT_EQ(layout->runs(12, 0).back().document, 2);
+  EXPECT_EQ(layout->stream_length(), 12);
+  EXPECT_EQ(layout->facts(2, 6), (Facts{.index_map = true, .padded_length = 12, .row_shape = {2, 6}}));
+}
+
+TEST(Layout, ThdAtOneRankTakesDocumentsOfAnyLength) {
+  EXPECT_THAT(make_layout("thd", 1, {.document_offsets = {0, 3, 5}})->local_token_global_indices(5, 0), ElementsAre(0, 1, 2, 3, 4));
+}
+
+TEST(Layout, ThdRefusesDocumentsThatDoNotSplit) {
+  const auto of = [](std::vector<int64_t> offsets) { return refusal([&] { make_layout("thd", 4, {.document_offsets = offsets}); }); };
+  EXPECT_EQ(of({}).code, "RW-LAYOUT-007");
+  EXPECT_EQ(of({0}).code, "RW-LAYOUT-009");
+  EXPECT_EQ(of({0, 0}).code, "RW-LAYOUT-009");
+  EXPECT_EQ(of({8, 16}).code, "RW-LAYOUT-009");
+  EXPECT_EQ(of({0, 16, 8}).code, "RW-LAYOUT-009");
+  EXPECT_THAT(of({0, 8, 20}).what, HasSubstr("offset 2 is 20, which is not divisible by 8"));
+}
+
+TEST(Layout, AStreamsLayoutKnowsNoOtherLength) {
+  const auto thd = make_layout("thd", 2, {.document_offsets = {0, 4, 12}});
+  EXPECT_THAT(refusal([&] { thd->local_token_global_indices(16, 0); }).what, HasSubstr("16 does not match the map, which was made for 12"));
+  EXPECT_EQ(refusal([&] { thd->padded_length(8); }).code, "RW-LAYOUT-008");
+  const auto balanced = make_layout("balanced", 2, {.sequence_length = 30, .chunk = 8});
+  EXPECT_EQ(balanced->padded_length(30), 32);
+  EXPECT_EQ(balanced->padded_length(32), 32);
+  EXPECT_EQ(refusal([&] { balanced->padded_length(31); }).code, "RW-LAYOUT-008");
+  EXPECT_EQ(refusal([] { make_layout("balanced", 2); }).code, "RW-LAYOUT-007");
+  EXPECT_EQ(refusal([] { make_layout("balanced", 2, {.sequence_length = 8, .chunk = 0}); }).code, "RW-LAYOUT-004");
+}
+
+TEST(Layout, BalancedDealsWholeChunksInAscendingOrder) {
+  const auto layout = make_layout("balanced", 2, {.sequence_length = 30, .chunk = 8});
+  EXPECT_THAT(layout->local_token_global_indices(32, 0), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 24, 25, 26, 27, 28, 29, 30, 31));
+  EXPECT_EQ(layout->facts(1, 30), (Facts{.index_map = true, .original_length = 30, .padded_length = 32}));
+  EXPECT_EQ(layout->facts(1, 32), (Facts{.index_map = true, .padded_length = 32, .row_shape = {1, 32}}));
+  EXPECT_EQ(layout->facts(2, 15), (Facts{.index_map = true, .padded_length = 32}));
+}
+
+TEST(Layout, GlmNeverPads) {
+  const auto layout = make_layout("glm", 4);
+  EXPECT_EQ(layout->padded_length(12), 12);
+  const ErrorParts parts = refusal([&] { layout->padded_length(14); });
+  EXPECT_EQ(parts.code, "RW-LAYOUT-001");
+  EXPECT_THAT(parts.what, HasSubstr("14 tokens is not divisible by cp = 4 (remainder 2)"));
+  EXPECT_EQ(layout->facts(2, 6), (Facts{.padded_length = 12, .row_shape = {2, 6}}));
+}
+
+TEST(Layout, AnInstalledPermutationIsABijection) {
+  const auto layout = install_permutation({{4, 5, 0, 1}, {2, 3, 6, 7}});
+  EXPECT_THAT(layout->local_token_global_indices(8, 0), ElementsAre(4, 5, 0, 1));
+  EXPECT_EQ(layout->owner(8, 6).index, 2);
+  EXPECT_EQ(layout->name(), "magi");
+  EXPECT_EQ(install_permutation({{0, 1, 6, 7}, {2, 3, 4, 5}}, 6)->padded_length(6), 8);
+  EXPECT_EQ(refusal([] { install_permutation({}); }).code, "RW-LAYOUT-010");
+  EXPECT_THAT(refusal([] { install_permutation({{0, 1}, {2}}); }).what, HasSubstr("rank 1 has 1 positions, rank 0 has 2"));
+  EXPECT_THAT(refusal([] { install_permutation({{0, 1}, {2, 4}}); }).what, HasSubstr("position 4 of 4"));
+  EXPECT_THAT(refusal([] { install_permutation({{0, 1}, {2, 1}}); }).what, HasSubstr("position 1 is there twice"));
+}
+
+TEST(Layout, FactsOfLayoutsWhoseMapFollowsFromTheLength) {
+  EXPECT_EQ(make_layout("none", 2)->facts(3, 7), (Facts{.original_length = 7, .padded_length = 7}));
+  EXPECT_EQ(make_layout("round_robin", 2)->facts(3, 7), (Facts{.original_length = 7, .padded_length = 8}));
+  EXPECT_EQ(make_layout("deepseek_v4", 2, {.pad_multiple = 8})->facts(3, 7), (Facts{.original_length = 7, .padded_length = 16}));
+  EXPECT_EQ(make_layout("gemma4", 2, {.pad_multiple = 8})->facts(3, 7), (Facts{.original_length = 7, .padded_length = 8}));
 }
 
 struct Drawn {
   std::unique_ptr<Layout> layout;
   int64_t length;
   int64_t padded;
+  Mask mask;
 };
 
 Drawn draw(const std::vector<std::string>& names) {
   const std::string name = *rc::gen::elementOf(names);
   const int cp = *rc::gen::inRange(1, 9);
-  const Options options{.pad_multiple = *rc::gen::inRange<int64_t>(0, 9)};
-  Drawn drawn{make_layout(name, cp, options), *rc::gen::inRange<int64_t>(0, 200), 0};
+  int64_t length = *rc::gen::inRange<int64_t>(0, 200);
+  Options options{.pad_multiple = *rc::gen::inRange<int64_t>(0, 9), .chunk = *rc::gen::inRange<int64_t>(1, 9)};
+  if (name == "glm") length -= length % cp;
+  if (name == "thd") {
+    std::vector<int64_t> lengths = {2 * cp};
+    for (const int64_t chunk : *rc::gen::container<std::vector<int64_t>>(rc::gen::inRange<int64_t>(0, 5))) lengths.push_back(2 * cp * chunk);
+    options.document_offsets = offsets_of(lengths);
+    length = options.document_offsets.back();
+  }
+  options.mask = any_mask(length);
+  options.sequence_length = length;
+  Drawn drawn{make_layout(name, cp, options), length, 0, options.mask};
   drawn.padded = drawn.layout->padded_length(drawn.length);
   return drawn;
+}
+
+std::vector<std::string> all_but(const std::vector<std::string>& left_out) {
+  std::vector<std::string> names;
+  for (const std::string& name : layout_names()) {
+    if (std::find(left_out.begin(), left_out.end(), name) == left_out.end()) names.push_back(name);
+  }
+  return names;
 }
 
 TEST(LayoutProperties, PaddingIsTheNextMultiple) {
@@ -113,7 +191,7 @@ TEST(LayoutProperties, PaddingIsTheNextMultiple) {
 
 TEST(LayoutProperties, EveryPositionIsOwnedOnceAndOwnerInvertsTheMap) {
   EXPECT_TRUE(rc::check([] {
-    const Drawn d = draw({"round_robin", "contiguous"});
+    const Drawn d = draw(all_but({"none"}));
     std::vector<int> times(static_cast<size_t>(d.padded), 0);
     for (int rank = 0; rank < d.layout->cp(); ++rank) {
       const std::vector<int64_t> map = d.layout->local_token_global_indices(d.padded, rank);
@@ -150,7 +228,8 @@ TEST(LayoutProperties, RunsAreMaximalOrderedAndCoverTheMap) {
       std::vector<int64_t>& map = rebuilt.at(static_cast<size_t>(run.rank));
       RC_ASSERT(run.length > 0);
       RC_ASSERT(run.local_start == static_cast<int64_t>(map.size()));
-      if (k > 0 && runs[k - 1].rank == run.rank) RC_ASSERT(runs[k - 1].global_start + runs[k - 1].length != run.global_start);
+      if (k > 0 && runs[k - 1].rank == run.rank && runs[k - 1].document == run.document)
+        RC_ASSERT(runs[k - 1].global_start + runs[k - 1].length != run.global_start);
       if (k > 0) RC_ASSERT(runs[k - 1].rank <= run.rank);
       for (int64_t i = 0; i < run.length; ++i) map.push_back(run.global_start + i);
     }
@@ -159,13 +238,30 @@ TEST(LayoutProperties, RunsAreMaximalOrderedAndCoverTheMap) {
   }));
 }
 
-TEST(LayoutProperties, CausalWorkCountsThePairs) {
+TEST(LayoutProperties, TheGatherOrderPutsRankOrderBackIntoGlobalOrder) {
   EXPECT_TRUE(rc::check([] {
     const Drawn d = draw(layout_names());
+    std::vector<int64_t> gathered;
+    for (int rank = 0; rank < d.layout->cp(); ++rank) {
+      const std::vector<int64_t> map = d.layout->local_token_global_indices(d.padded, rank);
+      gathered.insert(gathered.end(), map.begin(), map.end());
+    }
+    const std::vector<int64_t> order = d.layout->gather_order(d.padded);
+    RC_ASSERT(static_cast<int64_t>(order.size()) == d.padded);
+    for (int64_t p = 0; p < d.padded; ++p) RC_ASSERT(gathered.at(static_cast<size_t>(order[static_cast<size_t>(p)])) == p);
+  }));
+}
+
+TEST(LayoutProperties, WorkCountsThePairsOfTheMask) {
+  EXPECT_TRUE(rc::check([] {
+    const Drawn d = draw(layout_names());
+    const MaskArea area(d.mask, d.length);
     for (int rank = 0; rank < d.layout->cp(); ++rank) {
       int64_t pairs = 0;
-      for (int64_t position : d.layout->local_token_global_indices(d.padded, rank)) pairs += position < d.length ? position + 1 : 0;
-      RC_ASSERT(pairs == d.layout->causal_work(d.padded, d.length, rank));
+      for (int64_t position : d.layout->local_token_global_indices(d.padded, rank)) {
+        for (int64_t key = 0; key < d.length; ++key) pairs += position < d.length && sees(d.mask, position, key) ? 1 : 0;
+      }
+      RC_ASSERT(pairs == d.layout->work(area, d.padded, rank));
     }
   }));
 }

@@ -1,0 +1,74 @@
+// Which documents share a row, and which rows share a microbatch: `policy.sequence_packing` and `policy.dynamic_batching`. Pure arithmetic over
+// lengths; nothing here sees a token.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ringwright::layout {
+
+// What a document's slot must be a multiple of so that cp ranks can cut it, each of whose tokens tp ranks share under sequence parallelism: 2*cp at
+// cp > 1, times tp (the product, not the least common multiple); 1 at cp = 1 without it.
+int64_t document_divisor(int cp, int tp, bool sequence_parallel);
+
+struct PackingOptions {
+  std::string algorithm = "modified_first_fit_decreasing";  // one of packing_algorithms()
+  int64_t pack_length = 0;                                  // tokens of a pack at most
+  int64_t document_divisor = 1;                             // slots of documents are multiples of it, and so is a pack
+  // The row of a pack is its documents' slots, rounded up to a multiple of this and of the divisor, at most pack_length. Empty: pack_length itself.
+  std::optional<int64_t> sequence_length_round = {};
+  bool skip_long = false;                 // a document longer than the pack is skipped, else refused
+  std::optional<int64_t> packs_max = {};  // the first so many packs only
+};
+
+struct Pack {
+  std::vector<size_t> documents = {};      // indices of the input, in the order of their slots
+  std::vector<int64_t> real_lengths = {};  // seq_lens
+  std::vector<int64_t> slot_lengths = {};  // seq_lens_padded: multiples of the divisor; the row's tail belongs to the last
+  int64_t row_length = 0;                  // their sum
+};
+
+struct Packing {
+  std::vector<Pack> packs = {};
+  std::vector<size_t> skipped = {};  // documents that are longer than a pack
+};
+
+// "concatenative": in order, a new pack where the next document does not fit. "first_fit": in order, each into the first pack with room.
+// "first_fit_decreasing": the same, longest first. "modified_first_fit_decreasing" (also "modified_ffd"): Johnson and Garey, "A 71/60 theorem for bin
+// packing", J. Complexity 1, 1985. Documents of no tokens take no slot and are left out. Throws Error RW-PACK-001 for an unknown algorithm,
+// RW-PACK-002 for a pack length or a round that the divisor does not divide, or values out of range, RW-PACK-003 for a document longer than a pack
+// (its index, its length), RW-PACK-004 when no pack remains.
+Packing pack_documents(const std::vector<int64_t>& lengths, const PackingOptions& options);
+const std::vector<std::string>& packing_algorithms();
+
+// Where each slot of a packed row comes from.
+struct PackedSlot {
+  int64_t document = 0;  // index within the pack
+  int64_t offset = -1;   // token of the document; -1: padding
+  int64_t position = 0;  // from 0 in each document, counting on over its padding
+};
+std::vector<PackedSlot> packed_slots(const std::vector<int64_t>& real_lengths, const std::vector<int64_t>& slot_lengths);
+
+// For each position of a stream, the position of its next-token target: the next one in the same document, -1 at a document's last token and on
+// padding. offsets: cumulative slots; real_lengths: tokens of each.
+std::vector<int64_t> next_token_positions(const std::vector<int64_t>& offsets, const std::vector<int64_t>& real_lengths);
+
+struct Microbatch {
+  std::vector<size_t> rows = {};  // indices of the input
+  int64_t row_length = 0;         // the longest, rounded
+};
+
+struct DynamicBatchingOptions {
+  int64_t tokens_max = 0;             // rows * row_length of a microbatch at most
+  int64_t sequence_length_round = 1;  // row lengths are multiples of it
+  int64_t length_divisor = 1;         // and of this
+};
+
+// Rows by length, shortest first (of equal ones the earlier), cut into microbatches that hold as many as fit. Throws Error RW-PACK-002 for values out
+// of range, RW-PACK-003 for a row that is longer than a microbatch.
+std::vector<Microbatch> batch_by_tokens(const std::vector<int64_t>& lengths, const DynamicBatchingOptions& options);
+
+}  // namespace ringwright::layout
