@@ -3,31 +3,53 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include "daemon/worker/parallel/transport/rank_board.h"
 #include "shared/base/error.h"
 
 namespace ringwright::worker {
 namespace {
 
-[[noreturn]] void throw_lost_peer(std::string_view operation, const std::exception& error) {
+constexpr std::string_view kTransfer = "a transfer between ranks";
+
+[[noreturn]] void throw_unfinished(std::string_view operation, const std::string& reason) {
   throw Error({.code = "RW-GROUP-004",
-               .what = fmt::format("{} did not finish: {}", operation, first_line(error.what())),
+               .what = fmt::format("{} did not finish: {}", operation, reason),
                .where = "process group",
                .expected = "every rank of the group alive and in the same operation",
                .action = "look at the log of the rank that failed first",
                .exit_code = ExitCode::run_failed});
 }
 
+// A connection breaks a moment before the kernel says that its process has ended.
+constexpr std::chrono::seconds kLostRankDelayMax(2);
+
+// The rank that was lost first: of the whole run where its board knows, else as the group's own transport saw it.
+std::string name_lost(const ProcessGroup& group, const LostRank* seen, const std::string& otherwise) {
+  const auto name = [](int global_rank, const LostRank& lost) { return fmt::format("rank {} {}", global_rank, lost.what()); };
+  if (group.world_board) {
+    if (const auto lost = group.world_board->await_lost(kLostRankDelayMax)) return name(lost->rank(), *lost);
+  }
+  return seen != nullptr ? name(group.global_ranks[static_cast<size_t>(seen->rank())], *seen) : otherwise;
+}
+
+// Calls, and turns what a backend throws into the one error for it.
+template <typename Call>
+void guard(std::string_view operation, const ProcessGroup& group, Call&& call) {
+  try {
+    call();
+  } catch (const Error&) {
+    throw;
+  } catch (const LostRank& lost) {
+    throw_unfinished(operation, name_lost(group, &lost, ""));
+  } catch (const std::exception& error) {
+    throw_unfinished(operation, name_lost(group, nullptr, first_line(error.what())));
+  }
+}
+
 // Runs one c10d call to its end.
 template <typename Call>
 void complete(std::string_view operation, const ProcessGroup& group, Call&& call) {
-  if (group.size == 1) {
-    return;
-  }
-  try {
-    call(*group.backend)->wait();
-  } catch (const std::exception& error) {
-    throw_lost_peer(operation, error);
-  }
+  if (group.size > 1) guard(operation, group, [&] { call(*group.backend)->wait(); });
 }
 
 }  // namespace
@@ -79,10 +101,10 @@ std::vector<at::Tensor> all_to_all(const std::vector<at::Tensor>& parts, const P
   return output.unbind(0);
 }
 
-Transfers::Transfers(const ProcessGroup& group, std::vector<Send> sends, std::vector<Receive> receives) {
+Transfers::Transfers(const ProcessGroup& group, std::vector<Send> sends, std::vector<Receive> receives) : group_(group) {
   // NCCL needs the calls of both directions in one group, or two ranks that both send first wait for each other.
   const bool coalesce = group.backend->supportsCoalescing();
-  try {
+  guard(kTransfer, group_, [&] {
     if (coalesce) {
       group.backend->startCoalescing();
     }
@@ -103,19 +125,15 @@ Transfers::Transfers(const ProcessGroup& group, std::vector<Send> sends, std::ve
     if (coalesce) {
       works_ = {group.backend->endCoalescing()};
     }
-  } catch (const std::exception& error) {
-    throw_lost_peer("a transfer between ranks", error);
-  }
+  });
 }
 
 void Transfers::wait() {
-  try {
+  guard(kTransfer, group_, [&] {
     for (const auto& work : works_) {
       work->wait();
     }
-  } catch (const std::exception& error) {
-    throw_lost_peer("a transfer between ranks", error);
-  }
+  });
   works_.clear();
   tensors_.clear();
 }

@@ -12,7 +12,7 @@
 
 namespace ringwright::worker {
 
-// All of them throw Error RW-GROUP-004 (exit code 1) when a peer is gone or the operation timed out.
+// All of them throw Error RW-GROUP-004 (exit code 1) when a peer is gone, which it names where the transport knows, or the operation timed out.
 
 // In place; the same order of summation on every rank and in every run. The tensor must be contiguous.
 void all_reduce_sum(at::Tensor tensor, const ProcessGroup& group);
@@ -41,6 +41,7 @@ class Transfers {
   void wait();
 
  private:
+  ProcessGroup group_;
   std::vector<at::Tensor> tensors_;
   std::vector<c10::intrusive_ptr<c10d::Work>> works_;
 };

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <numeric>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
@@ -13,6 +15,7 @@
 
 #include "daemon/worker/parallel/collectives.h"
 #include "daemon/worker/parallel/network_interface.h"
+#include "daemon/worker/parallel/shared_memory.h"
 #include "shared/base/error.h"
 
 namespace ringwright::worker {
@@ -52,6 +55,18 @@ void check_ranks(const mesh::Mesh& mesh, const Rendezvous& rendezvous) {
   }
 }
 
+constexpr std::array<std::pair<std::string_view, Transport>, 3> kTransports = {
+    {{"auto", Transport::automatic}, {"gloo", Transport::gloo}, {"shared_memory", Transport::shared_memory}}};
+
+[[noreturn]] void throw_no_shared_memory(const std::string& reason) {
+  throw Error({.code = "RW-GROUP-008",
+               .what = "the shared-memory transport cannot be had: " + reason,
+               .where = "ringwright.cp.transport",
+               .expected = "all ranks of each group on one host",
+               .action = "set ringwright.cp.transport to auto or gloo",
+               .exit_code = ExitCode::refused});
+}
+
 c10::intrusive_ptr<c10d::Store> open_store(const Rendezvous& rendezvous, std::chrono::milliseconds timeout) {
   c10d::TCPStoreOptions options;
   options.port = rendezvous.port;
@@ -67,15 +82,41 @@ c10::intrusive_ptr<c10d::Store> open_store(const Rendezvous& rendezvous, std::ch
 
 }  // namespace
 
+Transport transport_from_name(std::string_view name) {
+  for (const auto& [known, transport] : kTransports) {
+    if (known == name) return transport;
+  }
+  throw Error({.code = "RW-GROUP-007",
+               .what = fmt::format("\"{}\" is no transport", name),
+               .where = "ringwright.cp.transport",
+               .expected = "auto, gloo or shared_memory",
+               .action = "leave the key out, or name one of these",
+               .exit_code = ExitCode::usage});
+}
+
 BackendFactory gloo_backend_factory(const ProcessGroupOptions& options) {
   check_network_interface(options.network_interface);
   auto device = c10d::ProcessGroupGloo::createDeviceForInterface(options.network_interface);
-  return [device = std::move(device), timeout = options.connect_timeout](const c10::intrusive_ptr<c10d::Store>& store, int rank,
-                                                                         int size) -> c10::intrusive_ptr<c10d::Backend> {
+  return [device = std::move(device), timeout = options.connect_timeout](const c10::intrusive_ptr<c10d::Store>& store, ProcessGroup& group) {
     auto gloo = c10d::ProcessGroupGloo::Options::create(timeout);
     gloo->devices.push_back(device);
     gloo->threads = 1;  // collectives run one after the other; sends and receives need no thread of this pool
-    return c10::make_intrusive<c10d::ProcessGroupGloo>(store, rank, size, gloo);
+    group.backend = c10::make_intrusive<c10d::ProcessGroupGloo>(store, group.rank, group.size, gloo);
+    group.transport_reason = "it was asked for";
+  };
+}
+
+BackendFactory backend_factory(const ProcessGroupOptions& options) {
+  if (options.backend_factory) return options.backend_factory;
+  const BackendFactory gloo = gloo_backend_factory(options);  // before anything else: a wrong interface is an error with any transport
+  if (options.transport == Transport::gloo) return gloo;
+  return [gloo, is_required = options.transport == Transport::shared_memory](const c10::intrusive_ptr<c10d::Store>& store, ProcessGroup& group) {
+    const auto own = [&](const char* prefix) { return c10::make_intrusive<c10d::PrefixStore>(prefix, store); };
+    const SharedMemoryGroup shared = connect_shared_memory(own("shared_memory"), group);
+    if (!shared.backend && is_required) throw_no_shared_memory(shared.reason);
+    if (!shared.backend) gloo(own("gloo"), group);
+    if (shared.backend) group.backend = shared.backend;
+    group.transport_reason = shared.reason;
   };
 }
 
@@ -92,26 +133,55 @@ ProcessGroups::ProcessGroups(const mesh::Mesh& mesh, const Rendezvous& rendezvou
   }
 }
 
+// Makes the groups of one rank, each set of ranks once.
+class GroupConnector {
+ public:
+  GroupConnector(c10::intrusive_ptr<c10d::Store> store, const ProcessGroup& world, const ProcessGroupOptions& options)
+      : store_(std::move(store)),
+        factory_(backend_factory(options)),
+        operation_timeout_(options.operation_timeout),
+        global_rank_(world.global_ranks[static_cast<size_t>(world.rank)]),
+        world_board_(options.backend_factory ? nullptr : connect_rank_board(prefixed("board"), world)) {}
+
+  ProcessGroup connect(std::vector<int> global_ranks) {
+    const ProcessGroup group = describe_group(std::move(global_ranks), global_rank_);
+    if (group.size == 1) return group;
+    const std::lock_guard lock(mutex_);
+    ProcessGroup& made = made_.try_emplace(group.global_ranks, group).first->second;
+    if (!made.backend) {
+      // The prefix names the members, so that only they meet under it.
+      factory_(prefixed(fmt::format("group/{}", fmt::join(made.global_ranks, "-"))), made);
+      made.world_board = world_board_;
+    }
+    return made;
+  }
+
+  // Not before all ranks have come: until then the time to connect counts.
+  void set_operation_timeout(const ProcessGroup& group) const { group.backend->setTimeout(operation_timeout_); }
+
+ private:
+  c10::intrusive_ptr<c10d::Store> prefixed(const std::string& prefix) const { return c10::make_intrusive<c10d::PrefixStore>(prefix, store_); }
+
+  c10::intrusive_ptr<c10d::Store> store_;
+  BackendFactory factory_;
+  std::chrono::milliseconds operation_timeout_;
+  int global_rank_;
+  std::shared_ptr<RankBoard> world_board_;
+  std::mutex mutex_;
+  std::map<std::vector<int>, ProcessGroup> made_;  // without a connector, or it would own itself
+};
+
 void ProcessGroups::connect(const Rendezvous& rendezvous, const ProcessGroupOptions& options) {
-  const BackendFactory factory = options.backend_factory ? options.backend_factory : gloo_backend_factory(options);
   try {
-    store_ = open_store(rendezvous, options.connect_timeout);
-    std::map<std::vector<int>, c10::intrusive_ptr<c10d::Backend>> made;
+    const auto store = rendezvous.store ? rendezvous.store : open_store(rendezvous, options.connect_timeout);
+    const auto connector = std::make_shared<GroupConnector>(store, group("world"), options);
     for (auto& [axis, group] : groups_) {
-      if (group.size == 1) {
-        continue;
-      }
-      auto& backend = made[group.global_ranks];
-      if (!backend) {
-        // The prefix names the members, so that only they meet under it.
-        auto store = c10::make_intrusive<c10d::PrefixStore>(fmt::format("group/{}", fmt::join(group.global_ranks, "-")), store_);
-        backend = factory(store, group.rank, group.size);
-      }
-      group.backend = backend;
+      group = connector->connect(group.global_ranks);
+      if (group.size > 1) group.connector = connector;
     }
     barrier(group("world"));
-    for (const auto& [ranks, backend] : made) {
-      backend->setTimeout(options.operation_timeout);
+    for (const auto& [axis, group] : groups_) {
+      if (group.size > 1) connector->set_operation_timeout(group);
     }
   } catch (const Error&) {
     throw;
@@ -123,6 +193,28 @@ void ProcessGroups::connect(const Rendezvous& rendezvous, const ProcessGroupOpti
                  .action = "look at the log of the rank that failed first",
                  .exit_code = ExitCode::run_failed});
   }
+}
+
+ProcessGroup subgroup(const ProcessGroup& group, const std::vector<int>& ranks) {
+  if (group.size == 1) return group;
+  std::vector<int> global_ranks;
+  for (const int rank : ranks) global_ranks.push_back(group.global_ranks.at(static_cast<size_t>(rank)));
+  ProcessGroup result = group.connector->connect(std::move(global_ranks));
+  if (result.size == 1) return result;
+  barrier(result);
+  group.connector->set_operation_timeout(result);
+  result.connector = group.connector;
+  return result;
+}
+
+SplitGroup split_group(const ProcessGroup& group, int inner_size) {
+  if (inner_size < 1 || group.size % inner_size != 0) {
+    throw_mismatch(fmt::format("a group of {} ranks was to be split into parts of {}", group.size, inner_size), "a divisor of the group's size");
+  }
+  std::vector<int> inner(static_cast<size_t>(inner_size)), outer;
+  std::iota(inner.begin(), inner.end(), group.rank / inner_size * inner_size);
+  for (int rank = group.rank % inner_size; rank < group.size; rank += inner_size) outer.push_back(rank);
+  return {subgroup(group, inner), subgroup(group, outer)};
 }
 
 const ProcessGroup& ProcessGroups::group(std::string_view axis) const {

@@ -134,10 +134,9 @@ std::optional<worker::Rendezvous> rank_rendezvous() {
   return rendezvous;
 }
 
-worker::ProcessGroups connect_ranks(const worker::Rendezvous& rendezvous) {
+worker::ProcessGroups connect_ranks(const worker::Rendezvous& rendezvous, worker::ProcessGroupOptions options) {
   mesh::ParallelismSizes sizes;
   sizes.cp = rendezvous.world_size;
-  worker::ProcessGroupOptions options;
   options.connect_timeout = std::chrono::seconds(60);
   return worker::ProcessGroups(mesh::Mesh::build(rendezvous.world_size, sizes), rendezvous, options);
 }

@@ -22,6 +22,6 @@ std::vector<RankExit> run_rank_processes(int world_size, std::vector<std::string
 std::optional<worker::Rendezvous> rank_rendezvous();
 
 // Groups over a mesh of cp = world_size.
-worker::ProcessGroups connect_ranks(const worker::Rendezvous& rendezvous);
+worker::ProcessGroups connect_ranks(const worker::Rendezvous& rendezvous, worker::ProcessGroupOptions options = {});
 
 }  // namespace ringwright::test

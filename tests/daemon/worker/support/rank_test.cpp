@@ -12,9 +12,10 @@ namespace {
 
 constexpr std::chrono::seconds kDeadline(100);
 
-void run_as_rank(const worker::Rendezvous& rendezvous, const std::function<void(const worker::ProcessGroups&)>& body) {
+void run_as_rank(const worker::Rendezvous& rendezvous, const std::function<void(const worker::ProcessGroups&)>& body,
+                 const worker::ProcessGroupOptions& options) {
   worker::configure_torch(1, 1);
-  const worker::ProcessGroups ranks = connect_ranks(rendezvous);
+  const worker::ProcessGroups ranks = connect_ranks(rendezvous, options);
   try {
     body(ranks);
   } catch (const Error& error) {
@@ -27,9 +28,9 @@ void run_as_rank(const worker::Rendezvous& rendezvous, const std::function<void(
 
 }  // namespace
 
-void run_on_ranks(int world_size, const std::function<void(const worker::ProcessGroups&)>& body) {
+void run_on_ranks(int world_size, const std::function<void(const worker::ProcessGroups&)>& body, const worker::ProcessGroupOptions& options) {
   if (const auto rendezvous = rank_rendezvous()) {
-    run_as_rank(*rendezvous, body);
+    run_as_rank(*rendezvous, body, options);
     return;
   }
   const auto* info = testing::UnitTest::GetInstance()->current_test_info();
