@@ -4,6 +4,8 @@
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 
+#include <latch>
+
 #include "daemon/worker/parallel/collectives.h"
 #include "shared/base/error.h"
 #include "tests/daemon/worker/parallel/collective_suite.h"
@@ -58,7 +60,9 @@ TEST(InProcess, TheFirstFailureEndsAllRanks) {
 
 TEST(InProcess, ThePeersOfALostRankNameIt) {
   std::array<std::string, 3> told;
+  std::latch connected(3);
   const auto body = [&](const ProcessGroups& ranks) {
+    connected.arrive_and_wait();
     if (ranks.rank() == 1) throw std::out_of_range("rank 1 looked too far");
     try {
       worker::barrier(ranks.group("cp"));
