@@ -57,8 +57,8 @@ TEST(SharedMemoryLink, CarriesMessagesOfAnySizeBothWays) {
       }
       for (const auto& transfer : transfers) link.wait(transfer, kLong);
       for (int peer = 0; peer < kRanks; ++peer) {
-        if (peer != rank)
-          EXPECT_EQ(got[static_cast<size_t>(peer)], bytes_of(10 * peer + rank, sizes[round])) << sizes[round] << " bytes from " << peer;
+        if (peer == rank) continue;
+        EXPECT_EQ(got[static_cast<size_t>(peer)], bytes_of(10 * peer + rank, sizes[round])) << sizes[round] << " bytes from " << peer;
       }
     }
   });
