@@ -1,7 +1,6 @@
 #include "daemon/service/launch_request.h"
 
 #include "shared/base/error.h"
-#include "shared/mesh/mesh.h"
 
 namespace ringwright::service {
 namespace {
@@ -25,14 +24,6 @@ nlohmann::json map_field(const nlohmann::json& arguments, const char* name) {
   return value;
 }
 
-void check_mesh(const wire::WorkerSpec& spec) {
-  mesh::ParallelismSizes sizes;
-  sizes.dp = spec.dp_replicate * spec.dp_shard;
-  sizes.dp_replicate = spec.dp_replicate;
-  sizes.tp = spec.tp, sizes.pp = spec.pp, sizes.cp = spec.cp;
-  (void)mesh::Mesh::build(spec.world_size, sizes);
-}
-
 void read_sizes(const nlohmann::json& arguments, LaunchRequest& request) {
   wire::WorkerSpec& spec = request.spec;
   const nlohmann::json talk = map_field(arguments, "talk");
@@ -45,7 +36,7 @@ void read_sizes(const nlohmann::json& arguments, LaunchRequest& request) {
   if (!talk.empty()) mesh = {{"dp_shard", spec.world_size}};
   int* const axes[] = {&spec.pp, &spec.dp_replicate, &spec.dp_shard, &spec.cp, &spec.tp};
   for (size_t i = 0; i < std::size(kMeshAxes); ++i) request.record.mesh[kMeshAxes[i]] = *axes[i] = field<int>(mesh, kMeshAxes[i], 1);
-  check_mesh(spec);
+  (void)wire::mesh_of(spec);
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <unordered_set>
 
 #include "shared/base/error.h"
 #include "shared/mesh/validate.h"
@@ -30,6 +29,8 @@ constexpr std::array<NamedAxis, 8> kNamedAxes = {{
     {"dp_cp", {false, true, true, true, false}},
 }};
 
+constexpr std::array<std::string_view, 2> kExpertAxes = {"ep_shard", "ep"};
+
 bool is_expert_axis(std::string_view axis) { return axis == "ep" || axis == "ep_shard"; }
 
 [[noreturn]] void unknown_axis(std::string_view axis, const std::vector<std::string>& allowed) {
@@ -41,31 +42,21 @@ bool is_expert_axis(std::string_view axis) { return axis == "ep" || axis == "ep_
                .exit_code = ExitCode::refused});
 }
 
-void check_rank_list(const std::vector<int>& ranks) {
-  std::unordered_set<int> seen;
-  for (int rank : ranks) {
-    if (rank >= 0 && seen.insert(rank).second) continue;
-    throw Error(
-        {.code = "RW-MESH-006",
-         .what = rank < 0 ? fmt::format("rank {} in the rank list is negative", rank) : fmt::format("rank {} is in the rank list twice", rank),
-         .where = fmt::format("ranks [{}]", fmt::join(ranks, ", ")),
-         .expected = "distinct global ranks from 0 on",
-         .action = "name each rank once",
-         .exit_code = ExitCode::refused});
-  }
-}
-
 }  // namespace
 
+void check_axis_names(const std::vector<std::string>& names) {
+  std::vector<std::string> allowed;
+  for (const NamedAxis& axis : kNamedAxes) allowed.emplace_back(axis.name);
+  allowed.insert(allowed.end(), kExpertAxes.begin(), kExpertAxes.end());
+  for (const std::string& name : names)
+    if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) unknown_axis(name, allowed);
+}
+
 Mesh Mesh::build(int world_size, const ParallelismSizes& sizes, Strategy strategy) {
-  const CheckedSizes found = checked(world_size, sizes, strategy);
-  Mesh mesh;
-  mesh.ranks_.resize(static_cast<size_t>(world_size));
-  std::iota(mesh.ranks_.begin(), mesh.ranks_.end(), 0);
-  mesh.shape_ = {found.pp, found.dp_replicate, found.dp_shard, found.cp, found.tp};
-  mesh.ep_ = found.ep;
-  mesh.strategy_ = strategy;
-  return mesh;
+  (void)checked(world_size, sizes, strategy);
+  std::vector<int> ranks(static_cast<size_t>(world_size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return build(ranks, sizes, strategy);
 }
 
 Mesh Mesh::build(const std::vector<int>& ranks, const ParallelismSizes& sizes, Strategy strategy) {
@@ -79,21 +70,26 @@ Mesh Mesh::build(const std::vector<int>& ranks, const ParallelismSizes& sizes, S
                  .action = "list as many ranks as the sizes multiply to",
                  .exit_code = ExitCode::refused});
   }
-  Mesh mesh = build(count, sizes, strategy);
+  const CheckedSizes found = checked(count, sizes, strategy);
+  Mesh mesh;
   mesh.ranks_ = ranks;
+  mesh.shape_ = {found.pp, found.dp_replicate, found.dp_shard, found.cp, found.tp};
+  mesh.ep_ = found.ep;
+  if (strategy == Strategy::ddp) {
+    mesh.kind_ = Kind::none;
+  } else if (strategy == Strategy::megatron_fsdp) {
+    mesh.kind_ = Kind::one_data_axis;
+    mesh.root_ = {{"dp", "cp", "tp"}, {found.dp_shard, found.cp, found.tp}, ranks};
+  } else {
+    mesh.root_ = {{kRootAxes.begin(), kRootAxes.end()}, {mesh.shape_.begin(), mesh.shape_.end()}, ranks};
+  }
   return mesh;
 }
 
-Submesh Mesh::root() const {
-  if (strategy_ == Strategy::ddp) return {};
-  if (strategy_ == Strategy::megatron_fsdp) return {{"dp", "cp", "tp"}, {shape_[2], shape_[3], shape_[4]}, ranks_};
-  return {{kRootAxes.begin(), kRootAxes.end()}, {shape_.begin(), shape_.end()}, ranks_};
-}
-
 ResolvedSizes Mesh::sizes() const {
-  if (strategy_ == Strategy::ddp) return {};
+  if (kind_ == Kind::none) return {};
   ResolvedSizes sizes{.pp = shape_[0], .tp = shape_[4], .cp = shape_[3], .ep = ep_, .dp_shard = 1, .dp = shape_[1] * shape_[2], .dp_replicate = {}};
-  if (strategy_ == Strategy::fsdp2) {
+  if (kind_ == Kind::five_axes) {
     sizes.dp_shard = shape_[2];
     sizes.dp_replicate = shape_[1];
   }
@@ -101,15 +97,14 @@ ResolvedSizes Mesh::sizes() const {
 }
 
 std::vector<std::string> Mesh::group_axes() const {
-  if (strategy_ == Strategy::ddp) return {};
   std::vector<std::string> names;
-  if (strategy_ == Strategy::megatron_fsdp) {
-    names = {"dp", "cp", "tp"};
+  if (kind_ == Kind::one_data_axis) {
+    names = root_.axes;
     if (shape_[3] > 1) names.emplace_back("dp_cp");
-    return names;
+  } else if (kind_ == Kind::five_axes) {
+    for (const NamedAxis& axis : kNamedAxes) names.emplace_back(axis.name);
   }
-  for (const NamedAxis& axis : kNamedAxes) names.emplace_back(axis.name);
-  if (ep_ > 1) names.insert(names.end(), {"ep_shard", "ep"});
+  if (ep_ > 1) names.insert(names.end(), kExpertAxes.begin(), kExpertAxes.end());
   return names;
 }
 
@@ -120,12 +115,12 @@ Mesh::Axes Mesh::resolve(std::string_view axis) const {
       if (row.name == axis) return row.along;
     }
   }
-  if (ep_ == 1 && strategy_ == Strategy::fsdp2) allowed.insert(allowed.end(), {"ep_shard", "ep"});
+  if (ep_ == 1 && kind_ == Kind::five_axes) allowed.insert(allowed.end(), kExpertAxes.begin(), kExpertAxes.end());
   unknown_axis(axis, allowed);
 }
 
 int Mesh::axis_size(std::string_view axis) const {
-  if (strategy_ == Strategy::fsdp2 && is_expert_axis(axis)) return axis == "ep" ? ep_ : stage_size() / ep_;
+  if (has_expert_axes() && is_expert_axis(axis)) return axis == "ep" ? ep_ : stage_size() / ep_;
   const Axes along = resolve(axis);
   int size = 1;
   for (size_t i = 0; i < along.size(); ++i) size *= along[i] ? shape_[i] : 1;
@@ -147,11 +142,16 @@ std::array<int, 5> Mesh::coordinate_of(int index) const {
   return coordinate;
 }
 
-std::optional<std::array<int, 5>> Mesh::coordinate(int global_rank) const {
-  if (strategy_ == Strategy::ddp) return std::nullopt;
-  const std::optional<int> index = index_of(global_rank);
-  if (!index) return std::nullopt;
-  return coordinate_of(*index);
+std::optional<std::vector<int>> Mesh::coordinate(int global_rank) const {
+  const auto found = std::find(root_.ranks.begin(), root_.ranks.end(), global_rank);
+  if (found == root_.ranks.end()) return std::nullopt;
+  auto index = static_cast<int>(found - root_.ranks.begin());
+  std::vector<int> coordinate(root_.shape.size());
+  for (size_t i = coordinate.size(); i-- > 0;) {
+    coordinate[i] = index % root_.shape[i];
+    index /= root_.shape[i];
+  }
+  return coordinate;
 }
 
 std::vector<int> Mesh::members(const Axes& along, int index) const {
@@ -188,7 +188,7 @@ std::vector<int> Mesh::expert_members(bool shard, int index) const {
 }
 
 std::vector<int> Mesh::group(std::string_view axis, int global_rank) const {
-  const bool expert = strategy_ == Strategy::fsdp2 && is_expert_axis(axis);
+  const bool expert = has_expert_axes() && is_expert_axis(axis);
   const Axes along = expert ? Axes{} : resolve(axis);
   const std::optional<int> index = index_of(global_rank);
   if (!index) return {};
@@ -196,7 +196,7 @@ std::vector<int> Mesh::group(std::string_view axis, int global_rank) const {
 }
 
 std::vector<std::vector<int>> Mesh::groups(std::string_view axis) const {
-  const bool expert = strategy_ == Strategy::fsdp2 && is_expert_axis(axis);
+  const bool expert = has_expert_axes() && is_expert_axis(axis);
   const Axes along = expert ? Axes{} : resolve(axis);
   std::vector<std::vector<int>> result;
   for (int index = 0; index < size(); ++index) {
@@ -215,7 +215,7 @@ std::optional<Submesh> Mesh::expert_mesh(int global_rank) const {
 
 std::optional<Submesh> Mesh::fsdp_mesh(int global_rank) const {
   const std::optional<int> index = index_of(global_rank);
-  if (strategy_ != Strategy::fsdp2 || !index) return std::nullopt;
+  if (kind_ != Kind::five_axes || !index) return std::nullopt;
   const bool replicated = shape_[1] > 1;
   const bool with_cp = shape_[3] > 1;
   Submesh result;

@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <limits>
+#include <unordered_set>
 
 namespace ringwright::mesh {
 namespace {
@@ -32,7 +33,7 @@ struct SizeField {
 
 constexpr std::array<SizeField, 6> kFields = {{
     {"dp", [](const ParallelismSizes& s) { return s.dp.value_or(1); }, [](ParallelismSizes& s, int v) { s.dp = v; }},
-    {"dp_replicate", [](const ParallelismSizes& s) { return s.dp_replicate; }, [](ParallelismSizes& s, int v) { s.dp_replicate = v; }},
+    {"dp_replicate", [](const ParallelismSizes& s) { return s.dp_replicate.value_or(1); }, [](ParallelismSizes& s, int v) { s.dp_replicate = v; }},
     {"tp", [](const ParallelismSizes& s) { return s.tp; }, [](ParallelismSizes& s, int v) { s.tp = v; }},
     {"pp", [](const ParallelismSizes& s) { return s.pp; }, [](ParallelismSizes& s, int v) { s.pp = v; }},
     {"cp", [](const ParallelismSizes& s) { return s.cp; }, [](ParallelismSizes& s, int v) { s.cp = v; }},
@@ -55,7 +56,8 @@ const SizeField& field(std::string_view name) {
 
 ParallelismSizes normalised(ParallelismSizes sizes) {
   if (sizes.dp && *sizes.dp <= 0) sizes.dp.reset();
-  for (int* size : {&sizes.dp_replicate, &sizes.tp, &sizes.pp, &sizes.cp, &sizes.ep}) *size = std::max(*size, 1);
+  sizes.dp_replicate = std::max(sizes.dp_replicate.value_or(1), 1);
+  for (int* size : {&sizes.tp, &sizes.pp, &sizes.cp, &sizes.ep}) *size = std::max(*size, 1);
   return sizes;
 }
 
@@ -88,12 +90,12 @@ std::optional<Fault> world_fault(int64_t world, const ParallelismSizes& sizes) {
 }
 
 std::optional<Fault> data_fault(int64_t dp, const ParallelismSizes& sizes) {
-  if (dp % sizes.dp_replicate != 0) {
-    return Fault{"RW-MESH-003", fmt::format("dp = {} is not a multiple of dp_replicate = {}", dp, sizes.dp_replicate),
-                 "a dp_replicate that divides dp"};
+  const int dp_replicate = *sizes.dp_replicate;
+  if (dp % dp_replicate != 0) {
+    return Fault{"RW-MESH-003", fmt::format("dp = {} is not a multiple of dp_replicate = {}", dp, dp_replicate), "a dp_replicate that divides dp"};
   }
-  if (sizes.dp_replicate != 1 && sizes.dp_replicate >= dp) {
-    return Fault{"RW-MESH-004", fmt::format("dp_replicate = {} leaves nothing to shard over, since dp = {}", sizes.dp_replicate, dp),
+  if (dp_replicate != 1 && dp_replicate >= dp) {
+    return Fault{"RW-MESH-004", fmt::format("dp_replicate = {} leaves nothing to shard over, since dp = {}", dp_replicate, dp),
                  fmt::format("dp_replicate = 1, or less than {}", dp)};
   }
   const int64_t region = dp * sizes.cp * sizes.tp;
@@ -172,7 +174,21 @@ CheckedSizes checked(int world_size, const ParallelismSizes& asked, Strategy str
                  .exit_code = ExitCode::refused});
   }
   const int dp = world_size / (sizes.pp * sizes.cp * sizes.tp);
-  return {sizes.pp, sizes.dp_replicate, dp / sizes.dp_replicate, sizes.cp, sizes.tp, sizes.ep};
+  return {sizes.pp, *sizes.dp_replicate, dp / *sizes.dp_replicate, sizes.cp, sizes.tp, sizes.ep};
+}
+
+void check_rank_list(const std::vector<int>& ranks) {
+  std::unordered_set<int> seen;
+  for (int rank : ranks) {
+    if (rank >= 0 && seen.insert(rank).second) continue;
+    throw Error(
+        {.code = "RW-MESH-006",
+         .what = rank < 0 ? fmt::format("rank {} in the rank list is negative", rank) : fmt::format("rank {} is in the rank list twice", rank),
+         .where = fmt::format("ranks [{}]", fmt::join(ranks, ", ")),
+         .expected = "distinct global ranks from 0 on",
+         .action = "name each rank once",
+         .exit_code = ExitCode::refused});
+  }
 }
 
 std::vector<int> valid_values(std::string_view axis, int world_size, const ParallelismSizes& sizes, Strategy strategy) {

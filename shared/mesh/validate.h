@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "shared/base/error.h"
 #include "shared/mesh/mesh.h"
@@ -24,6 +25,7 @@ struct Fault {
 std::optional<Fault> find_fault(int world_size, const ParallelismSizes& sizes, Strategy strategy);
 // Throws Error with the fault and the values that would do.
 CheckedSizes checked(int world_size, const ParallelismSizes& sizes, Strategy strategy);
-std::string_view name_of(Strategy strategy);
+// RW-MESH-006: a rank is negative or there twice.
+void check_rank_list(const std::vector<int>& ranks);
 
 }  // namespace ringwright::mesh

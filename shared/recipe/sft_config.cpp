@@ -4,13 +4,13 @@
 #include <filesystem>
 
 #include "shared/base/error.h"
+#include "shared/recipe/parallelism.h"
 #include "shared/recipe/recipe.h"
 #include "shared/recipe/typed.h"
 
 namespace ringwright::recipe {
 namespace {
 
-constexpr int64_t kRanksMax = 65536;
 constexpr int64_t kSequenceMax = int64_t{1} << 30;
 
 // "torch.optim.lr_scheduler.LinearLR" -> "LinearLR".
@@ -40,13 +40,11 @@ void read_policy(const Typed& typed, SftConfig& config) {
 }
 
 void read_mesh(const Typed& typed, SftConfig& config) {
-  const auto size = [&](const std::string& key) { return static_cast<int>(typed.integer(key, 1, 1, kRanksMax)); };
-  config.cp = size("policy.dtensor_cfg.context_parallel_size");
-  config.tp = size("policy.dtensor_cfg.tensor_parallel_size");
-  config.dp_replicate = size("policy.dtensor_cfg.dp_replicate_size");
-  const int64_t world = int64_t{size("cluster.num_nodes")} * size("cluster.gpus_per_node");
-  if (world > kRanksMax) typed.out_of_range("cluster.gpus_per_node", "at most " + std::to_string(kRanksMax) + " ranks in all");
-  config.world_size = static_cast<int>(world);
+  const mesh::ParallelismSizes sizes = parallelism(typed).request.sizes;
+  config.cp = std::max(sizes.cp, 1);
+  config.tp = std::max(sizes.tp, 1);
+  config.dp_replicate = std::max(sizes.dp_replicate.value_or(1), 1);
+  config.world_size = world_size(typed);
   config.threads_per_rank = static_cast<int>(typed.integer("ringwright.threads_per_rank", 0, 0, 1024));
   config.cp_flavour = typed.choice("ringwright.cp.flavour", "", {"round_robin", "contiguous"});
   config.probe_first = typed.boolean("ringwright.probe_first", false);

@@ -33,10 +33,10 @@ class Typed {
   [[noreturn]] void missing(const std::string& key, const std::string& expected) const;
   [[noreturn]] void wrong_kind(const std::string& key, const std::string& expected) const;
   [[noreturn]] void out_of_range(const std::string& key, const std::string& expected) const;
-
- private:
+  // The key with its place in a file, where that is known.
   std::string where(const std::string& key) const;
 
+ private:
   const nlohmann::json& resolved_;
   std::function<std::string(const std::string&)> place_;
 };

@@ -1,15 +1,18 @@
 #include "shared/support_matrix/facts.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "shared/base/text.h"
-#include "shared/mesh/mesh.h"
+#include "shared/mesh/setup.h"
 #include "shared/model/safetensors.h"
+#include "shared/recipe/parallelism.h"
 #include "shared/recipe/typed.h"
 #include "shared/tokenizer/tokenizer.h"
 
@@ -17,7 +20,6 @@ namespace ringwright::support_matrix {
 namespace {
 
 constexpr std::array<const char*, 7> kAlgorithms = {"sft", "grpo", "dpo", "ppo", "rm", "distillation", "async_rl"};
-constexpr int64_t kSizeMax = 1 << 20;
 
 bool on(const recipe::Typed& typed, const std::string& key) { return typed.boolean(key, false); }
 
@@ -39,16 +41,21 @@ std::string written(const recipe::Typed& typed, const std::string& key) {
 }
 
 void read_sizes(const recipe::Typed& typed, Facts& facts) {
-  const auto size = [&](const std::string& key) { return typed.integer(key, 1, 1, kSizeMax); };
-  facts.nodes = size("cluster.num_nodes");
-  facts.gpus_per_node = size("cluster.gpus_per_node");
-  facts.world = facts.nodes * facts.gpus_per_node;
-  if (facts.world > kSizeMax) typed.out_of_range("cluster.gpus_per_node", fmt::format("at most {} ranks in all", kSizeMax));
-  const std::string base = "policy.dtensor_cfg.";
-  facts.cp = size(base + "context_parallel_size");
-  facts.tp = size(base + "tensor_parallel_size");
-  facts.ep = size(base + "expert_parallel_size");
-  facts.dp_replicate = size(base + "dp_replicate_size");
+  facts.nodes = typed.integer("cluster.num_nodes", 1, 1, recipe::kRanksMax);
+  facts.gpus_per_node = typed.integer("cluster.gpus_per_node", 1, 1, recipe::kRanksMax);
+  facts.world = recipe::world_size(typed);
+  const mesh::Section section = recipe::parallelism(typed);
+  const auto size = [](int asked) { return std::max(asked, 1); };
+  const mesh::ParallelismSizes& sizes = section.request.sizes;
+  facts.cp = size(sizes.cp), facts.tp = size(sizes.tp), facts.ep = size(sizes.ep), facts.dp_replicate = size(sizes.dp_replicate.value_or(1));
+  facts.without_effect = fmt::format("{}", fmt::join(section.warnings, "; "));
+  facts.sequence_parallel = section.request.strategy.options.at("sequence_parallel").get<bool>();
+  facts.saves_memory = section.request.activation_checkpointing != mesh::ActivationCheckpointing::off;
+  try {
+    facts.dp = mesh::build_setup(static_cast<int>(facts.world), section.request).mesh.axis_size("dp");
+  } catch (const Error& error) {
+    facts.mesh_fault = error.parts();
+  }
   facts.length = typed.integer("policy.max_total_sequence_length", 0, 1);
   facts.global_batch = typed.integer("policy.train_global_batch_size", 0, 1);
   facts.micro_batch = typed.integer("policy.train_micro_batch_size", 1, 1);
@@ -59,10 +66,9 @@ void read_backend(const recipe::Typed& typed, Facts& facts) {
   facts.dtensor = on(typed, base + "enabled");
   facts.dtensor_v2 = on(typed, base + "_v2");
   facts.megatron = on(typed, "policy.megatron_cfg.enabled");
-  facts.sequence_parallel = on(typed, base + "sequence_parallel");
   facts.lora = on(typed, base + "lora_cfg.enabled");
   facts.parallel_plan = typed.has(base + "custom_parallel_plan");
-  facts.saves_memory = on(typed, base + "activation_checkpointing") || on(typed, base + "cpu_offload");
+  facts.saves_memory = facts.saves_memory || on(typed, base + "cpu_offload");
   facts.packing = on(typed, "policy.sequence_packing.enabled");
   facts.dynamic_batching = on(typed, "policy.dynamic_batching.enabled");
   facts.model_overrides = not_empty(typed, "policy.hf_config_overrides");
@@ -103,19 +109,6 @@ void read_rest(const recipe::Typed& typed, Facts& facts) {
   if (facts.user_key.empty() && on(typed, "ringwright.probe_first")) facts.user_key = "ringwright.probe_first";
 }
 
-void build_mesh(Facts& facts) {
-  mesh::ParallelismSizes sizes;
-  sizes.cp = static_cast<int>(facts.cp);
-  sizes.tp = static_cast<int>(facts.tp);
-  sizes.ep = static_cast<int>(facts.ep);
-  sizes.dp_replicate = static_cast<int>(facts.dp_replicate);
-  try {
-    facts.dp = mesh::Mesh::build(static_cast<int>(facts.world), sizes).axis_size("dp");
-  } catch (const Error& error) {
-    facts.mesh_fault = error.parts();
-  }
-}
-
 void name_words(Facts& facts) {
   const auto put = [&](const char* name, const auto& value) { facts.words[name] = fmt::format("{}", value); };
   put("algorithm", facts.algorithm);
@@ -126,6 +119,7 @@ void name_words(Facts& facts) {
   put("micro_dp", facts.micro_batch * facts.dp), put("precision", facts.precision), put("optimizer", facts.optimizer);
   put("processor_key", facts.processor_key), put("processor", facts.processor), put("user_key", facts.user_key);
   put("save_format", facts.save_format), put("cp_method", facts.cp_method);
+  put("without_effect", facts.without_effect), put("rows_per_rank", facts.global_batch / std::max<int64_t>(facts.dp, 1));
   put("mesh_what", facts.mesh_fault ? facts.mesh_fault->what : ""), put("mesh_fix", facts.mesh_fault ? facts.mesh_fault->action : "");
 }
 
@@ -199,7 +193,6 @@ Facts read_facts(const recipe::Recipe& recipe) {
   read_backend(typed, facts);
   read_data(typed, facts);
   read_rest(typed, facts);
-  build_mesh(facts);
   name_words(facts);
   return facts;
 }

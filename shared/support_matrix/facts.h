@@ -27,6 +27,7 @@ struct Facts {
   bool saves_memory = false;  // activation checkpointing or CPU offload
   bool time_limit = false, only_last_turn = false, custom_data = false, other_loggers = false, teachers = false;
   std::optional<ErrorParts> mesh_fault;
+  std::string without_effect;  // what the recipe says about the ranks that has no effect
 
   // Level 2.
   bool files_looked_at = false;

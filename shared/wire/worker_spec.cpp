@@ -1,5 +1,7 @@
 #include "shared/wire/worker_spec.h"
 
+#include <algorithm>
+#include <climits>
 #include <fstream>
 #include <sstream>
 #include <system_error>
@@ -34,6 +36,14 @@ Error bad_spec(const std::string& what, const std::string& where) {
 }
 
 }  // namespace
+
+mesh::Mesh mesh_of(const WorkerSpec& spec) {
+  mesh::ParallelismSizes sizes;
+  sizes.dp = static_cast<int>(std::clamp<int64_t>(int64_t{spec.dp_replicate} * spec.dp_shard, INT_MIN, INT_MAX));
+  sizes.dp_replicate = spec.dp_replicate;
+  sizes.tp = spec.tp, sizes.pp = spec.pp, sizes.cp = spec.cp;
+  return mesh::Mesh::build(spec.world_size, sizes);
+}
 
 nlohmann::json to_json(const WorkerSpec& spec) {
   nlohmann::json json;

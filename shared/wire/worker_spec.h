@@ -17,6 +17,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "shared/mesh/mesh.h"
+
 namespace ringwright::wire {
 
 struct WorkerSpec {
@@ -33,6 +35,8 @@ struct WorkerSpec {
   uint64_t talk_points = 0;  // > 0: a talk-only worker, which sends this many metric points and trains nothing
 };
 
+// Throws the mesh's errors: the sizes do not multiply to the world.
+mesh::Mesh mesh_of(const WorkerSpec& spec);
 nlohmann::json to_json(const WorkerSpec& spec);
 WorkerSpec worker_spec_from_json(const nlohmann::json& json);
 void write_worker_spec(const WorkerSpec& spec, const std::filesystem::path& file);

@@ -6,6 +6,13 @@
 
 namespace ringwright::worker {
 
+std::vector<const Row*> rows_of_rank(const std::vector<const Row*>& rows, int rank, int size) {
+  const auto place = [&](int r) {
+    return rows.begin() + static_cast<std::ptrdiff_t>(rows.size() * static_cast<size_t>(r) / static_cast<size_t>(size));
+  };
+  return {place(rank), place(rank + 1)};
+}
+
 int64_t count_targets(const std::vector<const Row*>& rows) {
   int64_t count = 0;
   for (const Row* row : rows) count += std::count(row->trained.begin() + 1, row->trained.end(), uint8_t{1});

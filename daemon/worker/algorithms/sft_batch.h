@@ -20,6 +20,9 @@ struct SftBatch {
   int64_t row_count = 0;
 };
 
+// The rows of a global batch that data rank `rank` of `size` works on: one stretch, in the batch's order; stretches differ by at most one row.
+std::vector<const Row*> rows_of_rank(const std::vector<const Row*>& rows, int rank, int size);
+
 // Number of trained targets: what a global batch's loss is divided by. A row's first token has no prediction.
 int64_t count_targets(const std::vector<const Row*>& rows);
 

@@ -21,16 +21,6 @@
 namespace ringwright::worker {
 namespace {
 
-mesh::Mesh mesh_of(const wire::WorkerSpec& spec) {
-  mesh::ParallelismSizes sizes;
-  sizes.dp = spec.dp_replicate * spec.dp_shard;
-  sizes.dp_replicate = spec.dp_replicate;
-  sizes.tp = spec.tp;
-  sizes.pp = spec.pp;
-  sizes.cp = spec.cp;
-  return mesh::Mesh::build(spec.world_size, sizes);
-}
-
 std::string path_of(const wire::WorkerSpec& spec, const char* name) {
   const auto found = spec.paths.find(name);
   return found != spec.paths.end() && found->is_string() ? found->get<std::string>() : std::string();
@@ -43,7 +33,7 @@ class SftRun {
         rank_(rank),
         channel_(channel),
         config_(recipe::sft_config(spec.recipe)),
-        groups_(mesh_of(spec), {rank, spec.world_size, spec.rendezvous_host, spec.rendezvous_port, listen_fd}),
+        groups_(wire::mesh_of(spec), {rank, spec.world_size, spec.rendezvous_host, spec.rendezvous_port, listen_fd}),
         checkpoint_(load_checkpoint(path_of(spec, "model"), at::kFloat)),
         model_(checkpoint_.config, checkpoint_.parameters),
         tokenizer_(tokenizer::Tokenizer::from_file(std::filesystem::path(path_of(spec, "tokenizer")) / "tokenizer.json")),
@@ -75,6 +65,7 @@ class SftRun {
     SftTrainerOptions options;
     options.pad_token_id = std::max<int64_t>(checkpoint_.config.pad_token_id, 0);
     if (!config_.cp_flavour.empty()) options.cp_flavour = config_.cp_flavour;
+    options.data_parallel = {groups_.group("dp"), groups_.group("dp_cp")};
     options.span = [this](std::string_view phase, int64_t begin_ns, int64_t end_ns) {
       channel_.span(phase, trainer_.step_count() + 1, begin_ns, end_ns);
     };
@@ -100,6 +91,8 @@ class SftRun {
     for (const std::string& note : checkpoint_.notes) log(note);
     log(fmt::format("data: {} rows, {} tokens; left out: {} rows of {} tokens", text::format_count(static_cast<int64_t>(train_.rows.size())),
                     text::format_count(train_.token_count), train_.dropped_row_count, text::format_count(train_.dropped_token_count)));
+    if (const int dp = groups_.group("dp").size; dp > 1)
+      log(fmt::format("data parallelism: {} groups share each global batch of {} rows", dp, config_.train_global_batch_size));
     const std::string attention = spec_.cp > 1
                                       ? fmt::format("{0} of {0} attention blocks hold the cp group of {1} ranks", config.num_hidden_layers, spec_.cp)
                                       : std::string("whole sequences on one rank");

@@ -9,6 +9,7 @@
 #include "daemon/worker/context_parallel/ring_attention.h"
 #include "daemon/worker/context_parallel/sharder.h"
 #include "daemon/worker/models/local_attention.h"
+#include "daemon/worker/parallel/collectives.h"
 #include "daemon/worker/parallel/gradients.h"
 #include "shared/base/error.h"
 #include "shared/wire/message.h"
@@ -25,6 +26,13 @@ void require_finite(double value, const char* what, int64_t step) {
   if (std::isfinite(value)) return;
   throw Error({"RW-TRAIN-001", fmt::format("the {} of step {} is {}; the weights were not changed", what, step, value), fmt::format("step {}", step),
                "a finite number", "lower policy.optimizer.kwargs.lr, lengthen the warm-up, or look at the batch", ExitCode::run_failed});
+}
+
+// Every rank of the group gets the same sum, bit for bit.
+double sum_over_ranks(double value, const ProcessGroup& group) {
+  const at::Tensor sum = at::full({1}, value, at::kDouble);
+  all_reduce_sum(sum, group);
+  return sum.item<double>();
 }
 
 class Span {
@@ -87,8 +95,10 @@ at::Tensor SftTrainer::run_microbatch(const SftBatch& batch, bool with_gradients
   return sharder.gather_token_tensor(logprobs_BL, 1, true);
 }
 
-double SftTrainer::run_microbatches(const std::vector<const Row*>& rows, int64_t micro_batch_size, bool with_gradients) {
-  const int64_t target_count = count_targets(rows);
+double SftTrainer::run_microbatches(const std::vector<const Row*>& global_rows, int64_t micro_batch_size, bool with_gradients) {
+  const int64_t target_count = count_targets(global_rows);
+  const ProcessGroup& dp = options_.data_parallel.dp;
+  const std::vector<const Row*> rows = rows_of_rank(global_rows, dp.rank, dp.size);
   double loss = 0;
   for (size_t begin = 0; begin < rows.size(); begin += static_cast<size_t>(micro_batch_size)) {
     const size_t end = std::min(rows.size(), begin + static_cast<size_t>(micro_batch_size));
@@ -97,14 +107,14 @@ double SftTrainer::run_microbatches(const std::vector<const Row*>& rows, int64_t
     const at::Tensor logprobs_BS = run_microbatch(batch, with_gradients);
     loss -= (logprobs_BS.to(at::kDouble) * batch.weights_BS).sum().item<double>();
   }
-  return loss;
+  return sum_over_ranks(loss, dp);
 }
 
 double SftTrainer::accumulate_gradients(const std::vector<const Row*>& rows) {
   optimizer_.zero_grad();
   const double loss = run_microbatches(rows, config_.train_micro_batch_size, true);
   const Span span(options_, "reduce");
-  sum_gradients(model_.parameters(), cp_group_);
+  sum_gradients(model_.parameters(), gradient_group());
   return loss;
 }
 

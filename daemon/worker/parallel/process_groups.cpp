@@ -46,8 +46,9 @@ ProcessGroup describe_group(std::vector<int> global_ranks, int global_rank) {
 }
 
 void check_ranks(const mesh::Mesh& mesh, const Rendezvous& rendezvous) {
-  if (mesh.size() != rendezvous.world_size) {
-    throw_mismatch(fmt::format("the mesh has {} ranks, the rendezvous expects {}", mesh.size(), rendezvous.world_size), "the same number");
+  const int last = *std::max_element(mesh.ranks().begin(), mesh.ranks().end());
+  if (last >= rendezvous.world_size) {
+    throw_mismatch(fmt::format("the mesh has rank {}, the rendezvous expects {} ranks", last, rendezvous.world_size), "ranks of the world");
   }
   if (rendezvous.rank < 0 || rendezvous.rank >= rendezvous.world_size) {
     throw_mismatch(fmt::format("rank {} in a world of {}", rendezvous.rank, rendezvous.world_size),
@@ -125,8 +126,9 @@ ProcessGroups::ProcessGroups(const mesh::Mesh& mesh, const Rendezvous& rendezvou
   std::vector<int> world(static_cast<size_t>(rendezvous.world_size));
   std::iota(world.begin(), world.end(), 0);
   groups_.emplace_back("world", describe_group(world, rendezvous.rank));
+  const bool is_member = mesh.coordinate(rendezvous.rank).has_value();
   for (const std::string_view axis : kGroupAxes) {
-    groups_.emplace_back(axis, describe_group(mesh.group(axis, rendezvous.rank), rendezvous.rank));
+    if (is_member) groups_.emplace_back(axis, describe_group(mesh.group(axis, rendezvous.rank), rendezvous.rank));
   }
   if (rendezvous.world_size > 1) {
     connect(rendezvous, options);
@@ -222,6 +224,15 @@ const ProcessGroup& ProcessGroups::group(std::string_view axis) const {
     if (name == axis) {
       return group;
     }
+  }
+  const bool known = std::find(kGroupAxes.begin(), kGroupAxes.end(), axis) != kGroupAxes.end();
+  if (known) {
+    throw Error({.code = "RW-GROUP-009",
+                 .what = fmt::format("rank {} is no member of the mesh, so it has no group along {}", rank(), axis),
+                 .where = "process groups",
+                 .expected = "a rank of the mesh",
+                 .action = "ask whether the rank is a member first",
+                 .exit_code = ExitCode::run_failed});
   }
   throw Error({.code = "RW-GROUP-005",
                .what = fmt::format("there is no process group for the axis \"{}\"", axis),

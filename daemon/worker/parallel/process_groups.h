@@ -76,11 +76,15 @@ BackendFactory backend_factory(const ProcessGroupOptions& options);
 
 class ProcessGroups {
  public:
-  // Connects to all ranks of the mesh and returns when all have come. Throws Error RW-GROUP-001 (interface), RW-GROUP-002 (the rendezvous or
-  // a peer was not reached), RW-GROUP-003 (rank, world size and mesh disagree), RW-GROUP-008 (shared memory was asked for and cannot be had).
+  // Connects to all ranks of the world and returns when all have come. The mesh may cover a part of them (a rank subset): the others take part in the
+  // world's group alone. Every rank makes the world's group first and then those of the axes, in one order. Throws Error RW-GROUP-001 (interface),
+  // RW-GROUP-002 (the rendezvous or a peer was not reached), RW-GROUP-003 (rank, world size and mesh disagree),
+  // RW-GROUP-008 (shared memory was asked for and cannot be had).
   ProcessGroups(const mesh::Mesh& mesh, const Rendezvous& rendezvous, const ProcessGroupOptions& options = {});
 
-  // axis: "world", "cp", "dp", "dp_cp". Throws Error RW-GROUP-005 for another one.
+  // Whether this rank is one of the mesh's.
+  bool member() const { return groups_.size() > 1; }
+  // axis: "world", "cp", "dp", "dp_cp". Throws Error RW-GROUP-005 for another one, RW-GROUP-009 for an axis on a rank that is no member.
   const ProcessGroup& group(std::string_view axis) const;
   int rank() const { return group("world").rank; }
   int world_size() const { return group("world").size; }

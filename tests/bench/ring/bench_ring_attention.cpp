@@ -82,7 +82,7 @@ json measure(const Options& options, const worker::ProcessGroups* ranks) {
 void run_rank(const Options& options, const worker::Rendezvous& rendezvous) {
   pin_to_core(options.first_core + rendezvous.rank);
   worker::configure_torch(1, 1);
-  const worker::ProcessGroups ranks = test::connect_ranks(rendezvous);
+  const worker::ProcessGroups ranks = test::connect_ranks(rendezvous, test::data_mesh(1, rendezvous.world_size));
   std::cout << measure(options, &ranks).dump() << std::endl;
   worker::barrier(ranks.group("world"));
 }

@@ -9,5 +9,8 @@ int main() {
                                                   {"local_token_global_indices", check_local_token_global_indices},
                                                   {"build_mesh", check_build_mesh},
                                                   {"mesh_sweep", check_mesh_sweep},
+                                                  {"distributed_setup", check_distributed_setup},
+                                                  {"parse_distributed_section", check_parse_distributed_section},
+                                                  {"mesh_axis_names", check_mesh_axis_names},
                                               });
 }

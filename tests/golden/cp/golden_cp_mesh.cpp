@@ -21,13 +21,14 @@ ParallelismSizes sizes_from(const json& params) {
   ParallelismSizes sizes;
   for (const auto& [key, value] : params.items()) {
     if (value.is_null()) continue;
-    static const std::map<std::string, int ParallelismSizes::*> fields = {{"dp_replicate_size", &ParallelismSizes::dp_replicate},
-                                                                          {"tp_size", &ParallelismSizes::tp},
+    static const std::map<std::string, int ParallelismSizes::*> fields = {{"tp_size", &ParallelismSizes::tp},
                                                                           {"pp_size", &ParallelismSizes::pp},
                                                                           {"cp_size", &ParallelismSizes::cp},
                                                                           {"ep_size", &ParallelismSizes::ep}};
     if (key == "dp_size") {
       sizes.dp = value.get<int>();
+    } else if (key == "dp_replicate_size") {
+      sizes.dp_replicate = value.get<int>();
     } else {
       sizes.*fields.at(key) = value.get<int>();
     }
@@ -88,7 +89,7 @@ void check_axis_names(const Mesh& mesh, const json& expected) {
 }
 
 void check_common(const Mesh& mesh, const json& expected) {
-  const mesh::Submesh root = mesh.root();
+  const mesh::Submesh& root = mesh.root();
   const std::map<std::string, std::function<json()>> fields = {
       {"sizes", [&] { return sizes_of(mesh); }},
       {"pp_enabled", [&] { return json(mesh.sizes().pp > 1); }},
@@ -110,9 +111,7 @@ void check_common(const Mesh& mesh, const json& expected) {
 
 json coordinate_of(const Mesh& mesh, int rank) {
   const auto coordinate = mesh.coordinate(rank);
-  if (!coordinate) return nullptr;
-  if (mesh.strategy() == mesh::Strategy::megatron_fsdp) return {(*coordinate)[2], (*coordinate)[3], (*coordinate)[4]};
-  return *coordinate;
+  return coordinate ? json(*coordinate) : json(nullptr);
 }
 
 void check_rank(const Mesh& mesh, int rank, const json& expected) {

@@ -136,7 +136,7 @@ ParallelismSizes random_sizes() {
 TEST(MeshProperties, GroupsPartitionTheRanks) {
   EXPECT_TRUE(rc::check([] {
     ParallelismSizes sizes = random_sizes();
-    const int dp = sizes.dp_replicate * *rc::gen::inRange(2, 4);
+    const int dp = *sizes.dp_replicate * *rc::gen::inRange(2, 4);
     sizes.ep = *rc::gen::elementOf(std::vector<int>{1, sizes.tp, sizes.cp * sizes.tp, dp});
     const int world = sizes.pp * sizes.cp * sizes.tp * dp;
     const Mesh mesh = Mesh::build(world, sizes);

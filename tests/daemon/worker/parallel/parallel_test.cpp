@@ -50,6 +50,42 @@ TEST(ProcessGroups, RefusesRanksThatDoNotFitTheMesh) {
   EXPECT_EQ(error_of([] { ProcessGroups(mesh_of(1), Rendezvous{}).group("zp"); }).code, "RW-GROUP-005");
 }
 
+mesh::Mesh two_of_four() {
+  mesh::ParallelismSizes sizes;
+  sizes.cp = 2;
+  return mesh::Mesh::build(std::vector<int>{3, 1}, sizes);
+}
+
+// The list's order is the group's; ranks outside of it have the world alone.
+WORLD_TEST(ProcessGroups, ARankSubsetLeavesTheOthersOut, 4, two_of_four(), "auto") {
+  at::Tensor sum = at::full({1}, ranks.rank() + 1.0, at::kDouble);
+  if (ranks.rank() % 2 == 0) {
+    EXPECT_FALSE(ranks.member());
+    EXPECT_EQ(error_of([&] { ranks.group("cp"); }).code, "RW-GROUP-009");
+  } else {
+    const ProcessGroup& cp = ranks.group("cp");
+    EXPECT_EQ(cp.global_ranks, (std::vector<int>{3, 1}));
+    EXPECT_EQ(cp.rank, ranks.rank() == 3 ? 0 : 1);
+    all_reduce_sum(sum, cp);
+    EXPECT_EQ(sum.item<double>(), 6.0);
+    sum.fill_(ranks.rank() + 1.0);
+  }
+  all_reduce_sum(sum, ranks.group("world"));
+  EXPECT_EQ(sum.item<double>(), 10.0);
+}
+
+MESH_TEST(ProcessGroups, DataAndContextRanksMeetInTheirOwnGroups, test::data_mesh(2, 2)) {
+  const int rank = ranks.rank();
+  EXPECT_EQ(ranks.group("cp").global_ranks, (std::vector<int>{rank / 2 * 2, rank / 2 * 2 + 1}));
+  EXPECT_EQ(ranks.group("dp").global_ranks, (std::vector<int>{rank % 2, rank % 2 + 2}));
+  EXPECT_EQ(ranks.group("dp_cp").global_ranks, (std::vector<int>{0, 1, 2, 3}));
+  for (const auto& [axis, expected] : {std::pair("cp", rank / 2 * 4 + 1), std::pair("dp", rank % 2 * 2 + 2), std::pair("dp_cp", 6)}) {
+    at::Tensor sum = at::full({1}, rank, at::kLong);
+    all_reduce_sum(sum, ranks.group(axis));
+    EXPECT_EQ(sum.item<int64_t>(), expected) << axis;
+  }
+}
+
 // T42 (b)-(d): exactly one existing interface name; the error lists those of this machine.
 TEST(ProcessGroups, T42RefusesWrongInterfaceNames) {
   for (const char* name : {"^lo,docker", "10.0.0.5", "127.0.0.1", "nosuch0", "lo,eth0", ""}) {

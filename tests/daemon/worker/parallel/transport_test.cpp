@@ -54,7 +54,7 @@ void run_until_a_rank_dies(const Rendezvous& rendezvous, Transport transport) {
   configure_torch(1, 1);
   ProcessGroupOptions options;
   options.transport = transport;
-  const ProcessGroups ranks = test::connect_ranks(rendezvous, options);
+  const ProcessGroups ranks = test::connect_ranks(rendezvous, test::data_mesh(1, rendezvous.world_size), options);
   const auto begin = std::chrono::steady_clock::now();
   try {
     go_round(ranks.group("cp"));

@@ -134,11 +134,16 @@ std::optional<worker::Rendezvous> rank_rendezvous() {
   return rendezvous;
 }
 
-worker::ProcessGroups connect_ranks(const worker::Rendezvous& rendezvous, worker::ProcessGroupOptions options) {
+mesh::Mesh data_mesh(int dp, int cp) {
   mesh::ParallelismSizes sizes;
-  sizes.cp = rendezvous.world_size;
+  sizes.dp = dp;
+  sizes.cp = cp;
+  return mesh::Mesh::build(dp * cp, sizes);
+}
+
+worker::ProcessGroups connect_ranks(const worker::Rendezvous& rendezvous, const mesh::Mesh& mesh, worker::ProcessGroupOptions options) {
   options.connect_timeout = std::chrono::seconds(60);
-  return worker::ProcessGroups(mesh::Mesh::build(rendezvous.world_size, sizes), rendezvous, options);
+  return worker::ProcessGroups(mesh, rendezvous, options);
 }
 
 }  // namespace ringwright::test

@@ -21,7 +21,9 @@ std::vector<RankExit> run_rank_processes(int world_size, std::vector<std::string
 // In a process that was started so: whom to meet. Else nullopt.
 std::optional<worker::Rendezvous> rank_rendezvous();
 
-// Groups over a mesh of cp = world_size.
-worker::ProcessGroups connect_ranks(const worker::Rendezvous& rendezvous, worker::ProcessGroupOptions options = {});
+// dp x cp ranks.
+mesh::Mesh data_mesh(int dp, int cp);
+
+worker::ProcessGroups connect_ranks(const worker::Rendezvous& rendezvous, const mesh::Mesh& mesh, worker::ProcessGroupOptions options = {});
 
 }  // namespace ringwright::test

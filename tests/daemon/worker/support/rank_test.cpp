@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::chrono::seconds kDeadline(100);
 
-void run_as_rank(const worker::Rendezvous& rendezvous, const std::function<void(const worker::ProcessGroups&)>& body,
+void run_as_rank(const worker::Rendezvous& rendezvous, const mesh::Mesh& mesh, const std::function<void(const worker::ProcessGroups&)>& body,
                  const worker::ProcessGroupOptions& options) {
   worker::configure_torch(1, 1);
-  const worker::ProcessGroups ranks = connect_ranks(rendezvous, options);
+  const worker::ProcessGroups ranks = connect_ranks(rendezvous, mesh, options);
   try {
     body(ranks);
   } catch (const Error& error) {
@@ -28,9 +28,10 @@ void run_as_rank(const worker::Rendezvous& rendezvous, const std::function<void(
 
 }  // namespace
 
-void run_on_ranks(int world_size, const std::function<void(const worker::ProcessGroups&)>& body, const worker::ProcessGroupOptions& options) {
+void run_on_ranks(int world_size, const mesh::Mesh& mesh, const std::function<void(const worker::ProcessGroups&)>& body,
+                  const worker::ProcessGroupOptions& options) {
   if (const auto rendezvous = rank_rendezvous()) {
-    run_as_rank(*rendezvous, body, options);
+    run_as_rank(*rendezvous, mesh, body, options);
     return;
   }
   const auto* info = testing::UnitTest::GetInstance()->current_test_info();

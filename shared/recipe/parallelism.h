@@ -1,0 +1,18 @@
+// How a recipe asks for its ranks to be arranged: the one place that reads these keys.
+#pragma once
+
+#include "shared/mesh/setup.h"
+#include "shared/recipe/typed.h"
+
+namespace ringwright::recipe {
+
+inline constexpr int kRanksMax = 1 << 16;  // more than one job has
+
+// What policy.dtensor_cfg says, as Automodel's section of the same meaning: sizes, sequence parallelism, activation checkpointing, expert layers.
+// Throws Error RW-RECIPE-021 or -022 for values of the wrong kind, and those of mesh::read_section.
+mesh::Section parallelism(const Typed& typed);
+
+// cluster.num_nodes * cluster.gpus_per_node. RW-RECIPE-022: above kRanksMax.
+int world_size(const Typed& typed);
+
+}  // namespace ringwright::recipe
