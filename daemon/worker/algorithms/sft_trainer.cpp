@@ -7,7 +7,7 @@
 
 #include "daemon/worker/algorithms/fused_nll.h"
 #include "daemon/worker/context_parallel/ring_attention.h"
-#include "daemon/worker/context_parallel/sharder.h"
+#include "daemon/worker/context_parallel/flavours.h"
 #include "daemon/worker/models/local_attention.h"
 #include "daemon/worker/parallel/collectives.h"
 #include "daemon/worker/parallel/gradients.h"

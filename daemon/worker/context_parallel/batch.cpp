@@ -11,8 +11,6 @@
 namespace ringwright::worker {
 namespace {
 
-constexpr double kIgnoredLabel = -100;
-
 // Tensors with one fixed pad value and sequence axis 1. input_ids and position_ids depend on the flavour.
 struct KnownKey {
   const char* name;
@@ -70,6 +68,19 @@ void pad_known(Batch& batch, const std::string& key, double value, int64_t seque
 
 }  // namespace
 
+bool Batch::declares_stream() const {
+  const auto found = values.find("qkv_format");
+  return found != values.end() && found->second == BatchValue("thd");
+}
+
+const at::Tensor& Batch::required(const std::string& key) const {
+  const auto found = find(key);
+  if (found == end()) {
+    throw_missing_key(key);
+  }
+  return found->second;
+}
+
 std::string primary_key(const Batch& batch) {
   const bool ids = batch.count("input_ids") > 0, embeddings = batch.count("inputs_embeds") > 0;
   if (ids == embeddings) {
@@ -111,6 +122,24 @@ Batch BatchSharding::complete(const Batch& batch) const {
     }
     result["labels"] = result["loss_mask"];
     result.erase("loss_mask");
+  }
+  return result;
+}
+
+Batch BatchSharding::as_one_row(const Batch& batch) const {
+  for (const auto& [key, axis] : options_.extra_sequence_keys) {
+    if (axis != 1 && batch.count(key) > 0 && !is_known(key)) {
+      throw_unsupported(fmt::format("\"{}\" has its sequence on axis {}, and rows become one stream here", key, axis),
+                        "the sequence on axis 1, behind the rows");
+    }
+  }
+  Batch result = complete(batch);
+  for (const auto& [key, axis] : sequence_axes(result)) {
+    at::Tensor& tensor = result[key];
+    if (axis >= tensor.dim()) {
+      throw_bad_argument(fmt::format("\"{}\" has {} axes", key, tensor.dim()), "rows and tokens: [B, S]");
+    }
+    tensor = tensor.flatten(axis - 1, axis).unsqueeze(axis - 1);
   }
   return result;
 }

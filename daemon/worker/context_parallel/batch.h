@@ -5,31 +5,55 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
+#include <variant>
+
+#include "shared/layout/deepseek_v4.h"
 
 namespace ringwright::worker {
 
-// Named tensors. Known names: input_ids [B,S] or inputs_embeds [B,S,H] (exactly one of them), labels, position_ids, padding_mask (true on
-// padding), attention_mask, loss_mask. Others are left as they are unless BatchOptions registers them.
-using Batch = std::map<std::string, at::Tensor>;
+// What a batch may hold beside tensors: qkv_format, cp_size, cp_rank, or something that only passes through.
+using BatchValue = std::variant<bool, int64_t, double, std::string>;
+
+// Named tensors; an undefined one is a key without a value. Known names: input_ids [B,S] or inputs_embeds [B,S,H] (exactly one of them), labels,
+// position_ids, padding_mask (true on padding), attention_mask, loss_mask; packed rows add seq_lens and seq_lens_padded [B,k] (filled with
+// kNoDocument) and the value qkv_format = "thd". Others are left as they are unless BatchOptions registers them.
+struct Batch : std::map<std::string, at::Tensor> {
+  using std::map<std::string, at::Tensor>::map;
+
+  // qkv_format == "thd": rows of packed documents, meant to become one stream.
+  bool declares_stream() const;
+  // The tensor of this name. Throws Error RW-SHARD-002.
+  const at::Tensor& required(const std::string& key) const;
+
+  std::map<std::string, BatchValue> values;
+};
+
+inline constexpr int64_t kNoDocument = layout::kLengthFiller;  // fills seq_lens, seq_lens_padded and chunked cu_seqlens up to a common width
+inline constexpr double kIgnoredLabel = -100;                  // a position without a target
 
 struct BatchOptions {
-  int64_t padding_token_id = 0;                        // contiguous only; round_robin pads ids with 0
-  std::map<std::string, int64_t> extra_sequence_keys;  // further tensors to cut: name -> sequence axis
-  std::map<std::string, double> extra_pad_values;      // contiguous only; default 0
-  bool shard_primary = true;                           // false: the model cuts its own input_ids or inputs_embeds
+  int64_t padding_token_id = 0;                             // round_robin alone pads ids with 0
+  std::map<std::string, int64_t> extra_sequence_keys = {};  // further tensors to cut: name -> sequence axis
+  std::map<std::string, double> extra_pad_values = {};      // contiguous only; default 0
+  bool shard_primary = true;                                // false: the model cuts its own input_ids or inputs_embeds
 };
 
 // What differs between flavours.
 struct BatchRules {
-  bool moves_data = true;                // false: the batch is left alone
   bool pads_with_token_id = false;       // input_ids are padded with padding_token_id, else with 0
   bool continues_positions = false;      // position_ids are padded with last + 1, last + 2, ..., else with 0
   bool converts_attention_mask = false;  // attention_mask becomes padding_mask, else it is only removed
   bool loss_mask_for_labels = false;     // a missing `labels` is taken from loss_mask, else it is an error
   bool requires_extra_keys = true;       // a registered key that is absent is an error
 };
+
+inline constexpr BatchRules kRoundRobinRules = {};
+inline constexpr BatchRules kContiguousRules = {.pads_with_token_id = true,
+                                                .continues_positions = true,
+                                                .converts_attention_mask = true,
+                                                .loss_mask_for_labels = true,
+                                                .requires_extra_keys = false};
 
 // The primary stream's name. Throws Error RW-SHARD-001 when both or neither of input_ids and inputs_embeds are there, or it has one axis.
 std::string primary_key(const Batch& batch);
@@ -48,6 +72,10 @@ class BatchSharding {
     }
     return result;
   }
+
+  // The batch's rows behind each other as one row: [B, S, ...] becomes [1, B*S, ...]. Throws Error RW-SHARD-003 for an extra key whose sequence is
+  // not on axis 1.
+  Batch as_one_row(const Batch& batch) const;
 
  private:
   Batch complete(const Batch& batch) const;

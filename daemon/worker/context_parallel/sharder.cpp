@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <array>
-
 #include "daemon/worker/context_parallel/shard_errors.h"
 #include "daemon/worker/context_parallel/token_gather.h"
 #include "daemon/worker/parallel/collectives.h"
@@ -23,64 +21,54 @@ int64_t check_axis(const at::Tensor& tensor, int64_t axis) {
   return axis;
 }
 
-bool starts_with(at::IntArrayRef shape, const std::vector<int64_t>& leading) {
-  return !leading.empty() && shape.size() >= leading.size() && std::equal(leading.begin(), leading.end(), shape.begin());
+bool starts_with(at::IntArrayRef shape, at::IntArrayRef leading) {
+  return shape.size() >= leading.size() && shape.slice(0, leading.size()) == leading;
 }
 
 }  // namespace
 
-Sharder::Sharder(std::shared_ptr<const layout::Layout> layout, ProcessGroup group, BatchRules rules, BatchOptions options, ShardFacts facts)
-    : layout_(std::move(layout)), group_(std::move(group)), rules_(rules), options_(std::move(options)), facts_(std::move(facts)) {
-  if (layout_ && layout_->cp() != group_.size) {
-    throw_misuse(fmt::format("the layout is for cp = {}, the CP group has {} ranks", layout_->cp(), group_.size), "the same number");
+Sharder::Sharder(StrategyPointer strategy, ProcessGroup group, ShardFacts facts)
+    : strategy_(std::move(strategy)), group_(std::move(group)), facts_(std::move(facts)) {
+  if (!strategy_) {
+    throw_misuse("a sharder without a strategy", "the strategy that the facts and the index map belong to");
+  }
+  const std::shared_ptr<const layout::Layout> known = layout();
+  if (known && known->cp() != group_.size) {
+    throw_misuse(fmt::format("the layout is for cp = {}, the CP group has {} ranks", known->cp(), group_.size), "the same number");
   }
 }
 
 Batch Sharder::shard(const Batch& batch) {
-  const at::Tensor& primary = batch.at(primary_key(batch));
   facts_ = {};
-  if (primary.dim() < 2) {
-    if (rules_.moves_data) {
-      throw_bad_argument(fmt::format("the batch's primary stream has the shape [{}]", fmt::join(primary.sizes(), ", ")), "rows and tokens: [B, S]");
-    }
-    return batch;
-  }
-  const int64_t sequence_length = primary.size(1);
-  const int64_t padded_length = layout_->padded_length(sequence_length);
-  facts_.original_length = sequence_length;
-  facts_.padded_length = padded_length;
-  if (!rules_.moves_data) {
-    return batch;
-  }
-  const at::Tensor map = index_map(padded_length, group_.rank).to(primary.device());
-  return BatchSharding(rules_, options_).apply(batch, padded_length, [&](const at::Tensor& tensor, int64_t axis) {
-    return tensor.index_select(axis, map);
-  });
+  ShardedBatch sharded = strategy_->shard(batch, group_);
+  facts_ = std::move(sharded.facts);
+  return std::move(sharded.batch);
 }
 
 at::Tensor Sharder::index_map(int64_t padded_length, int rank) const {
-  const std::vector<int64_t>& captured = facts_.local_token_global_indices;
-  if (!captured.empty()) {
-    const int64_t known = static_cast<int64_t>(captured.size()) * group_.size;
+  if (facts_.local_token_global_indices.defined() && rank == group_.rank) {
+    const int64_t known = facts_.local_token_global_indices.numel() * group_.size;
     if (known != padded_length) {
       throw_bad_argument(fmt::format("a length of {} does not match the shard layout's {}", padded_length, known), "the length that was sharded");
     }
-    return at::tensor(captured, at::kLong);
+    return facts_.local_token_global_indices.flatten().to(at::kLong);
   }
-  if (!layout_) {
+  const std::shared_ptr<const layout::Layout> known = layout();
+  if (!known) {
     throw_unsupported("the layout is data-dependent, and it was asked for before the first shard", "a batch that was sharded before");
   }
-  return at::tensor(layout_->local_token_global_indices(padded_length, rank), at::kLong);
+  return index_tensor(*known, padded_length, rank);
 }
 
+// A captured map that no layout stands behind is known to its own rank alone.
 std::vector<at::Tensor> Sharder::index_maps(int64_t padded_length) const {
   const at::Tensor own = index_map(padded_length, group_.rank);
-  if (!facts_.local_token_global_indices.empty()) {
+  if (facts_.local_token_global_indices.defined() && !facts_.layout) {
     return all_gather(own, group_);
   }
   std::vector<at::Tensor> maps;
   for (int rank = 0; rank < group_.size; ++rank) {
-    maps.push_back(index_map(padded_length, rank));
+    maps.push_back(rank == group_.rank ? own : index_map(padded_length, rank));
   }
   return maps;
 }
@@ -97,36 +85,60 @@ at::Tensor Sharder::place_by_position(const at::Tensor& tensor, std::optional<do
   return result.index_put({rows.masked_select(kept), positions.masked_select(kept)}, tensor.masked_select(kept));
 }
 
+// Rows [B, S] as the stream [B * S'], where S' is the length that the rows were padded to.
+at::Tensor Sharder::rows_as_stream(const at::Tensor& rows, std::optional<double> fill) const {
+  const int64_t padded_row = facts_.input_row_shape.back();
+  const int64_t row_axis = static_cast<int64_t>(facts_.input_row_shape.size()) - 1;
+  if (rows.size(row_axis) != padded_row && !fill) {
+    throw_bad_argument(fmt::format("rows of {} tokens were padded to {}", rows.size(row_axis), padded_row), "a `fill`: the value that padding gets");
+  }
+  return pad_right(rows, row_axis, padded_row, fill.value_or(0)).flatten(0, row_axis);
+}
+
+at::Tensor Sharder::pad_to_layout(const at::Tensor& tensor, int64_t axis, std::optional<double> fill) const {
+  const int64_t length = tensor.size(axis);
+  if (!facts_.padded_length || length == *facts_.padded_length) {
+    return tensor;
+  }
+  const int64_t original_length =
+      facts_.input_row_shape.empty() ? facts_.original_length.value_or(-1) : c10::multiply_integers(facts_.input_row_shape);
+  if (!fill || length != original_length) {
+    throw_bad_argument(fmt::format("a length of {} on axis {} where padded_seq_len={}, original_seq_len={}", length, axis,
+                                   to_text(facts_.padded_length), to_text(facts_.original_length)),
+                       "the padded length, or the original one and a `fill`");
+  }
+  return pad_right(tensor, axis, *facts_.padded_length, *fill);
+}
+
 at::Tensor Sharder::shard_token_tensor(const at::Tensor& tensor, int64_t sequence_axis, std::optional<double> fill) const {
   at::Tensor full = tensor;
   int64_t axis = sequence_axis;
   if (facts_.input_token_stream_positions.defined()) {
     if (tensor.dim() > 2) {
-      throw_bad_argument("a re-packed batch takes tensors of two axes only", "shape [B, S]");
+      throw_bad_argument(fmt::format("a tensor of {} axes, where the batch's rows were packed anew", tensor.dim()), "two axes: [B, S]");
     }
     if (tensor.sizes() == facts_.input_token_stream_positions.sizes()) {
       full = place_by_position(tensor, fill);
       axis = 1;
     }
-  }
-  if (starts_with(full.sizes(), facts_.input_row_shape)) {
-    full = full.flatten(0, static_cast<int64_t>(facts_.input_row_shape.size()) - 1);
-    axis = 0;
+  } else if (!facts_.input_row_shape.empty()) {
+    std::vector<int64_t> caller_shape = facts_.input_row_shape;
+    caller_shape.back() = facts_.original_length.value_or(caller_shape.back());
+    if (starts_with(full.sizes(), caller_shape) || starts_with(full.sizes(), facts_.input_row_shape)) {
+      full = rows_as_stream(full, fill);
+      axis = 0;
+    }
   }
   check_axis(full, axis);
-  if (facts_.padded_length && full.size(axis) != *facts_.padded_length) {
-    if (!fill || facts_.original_length != full.size(axis)) {
-      throw_bad_argument(fmt::format("a length of {} on axis {} where padded_seq_len={}, original_seq_len={}", full.size(axis), axis,
-                                     to_text(facts_.padded_length), to_text(facts_.original_length)),
-                         "the padded length, or the original one and a `fill`");
-    }
-    full = pad_right(full, axis, *facts_.padded_length, *fill);
-  }
-  return full.index_select(axis, index_map(full.size(axis), group_.rank).to(full.device()));
+  full = pad_to_layout(full, axis, fill);
+  return cut_tokens(full, axis, index_map(full.size(axis), group_.rank)).contiguous();
 }
 
 at::Tensor Sharder::gather_token_tensor(const at::Tensor& tensor, int64_t sequence_axis, bool trim_to_original, std::optional<double> fill) const {
   check_axis(tensor, sequence_axis);
+  if (!facts_.input_row_shape.empty() && sequence_axis != 0) {
+    throw_bad_argument(fmt::format("sequence axis {} of a flat stream's shard", sequence_axis), "axis 0");
+  }
   const int64_t padded_length = tensor.size(sequence_axis) * group_.size;
   at::Tensor full = tensor;
   if (group_.size > 1 && group_.backend) {
@@ -151,7 +163,7 @@ at::Tensor Sharder::trim(const at::Tensor& full, int64_t sequence_axis, std::opt
     return full.gather(1, positions.clamp_min(0)).masked_fill(positions < 0, *fill);
   }
   if (!facts_.input_row_shape.empty()) {
-    return full.unflatten(0, facts_.input_row_shape);
+    return stream_as_rows(full);
   }
   if (facts_.original_length) {
     return full.narrow(sequence_axis, 0, *facts_.original_length);
@@ -159,42 +171,10 @@ at::Tensor Sharder::trim(const at::Tensor& full, int64_t sequence_axis, std::opt
   throw_unsupported("there is no shard layout to trim to", "a batch that was sharded before");
 }
 
-namespace {
-
-struct Flavour {
-  std::string_view name;
-  BatchRules rules;
-};
-
-const std::array<Flavour, 3>& flavours() {
-  static const std::array<Flavour, 3> table = [] {
-    BatchRules none, contiguous;
-    none.moves_data = false;
-    contiguous = {.moves_data = true,
-                  .pads_with_token_id = true,
-                  .continues_positions = true,
-                  .converts_attention_mask = true,
-                  .loss_mask_for_labels = true,
-                  .requires_extra_keys = false};
-    return std::array<Flavour, 3>{{{"none", none}, {"round_robin", BatchRules{}}, {"contiguous", contiguous}}};
-  }();
-  return table;
-}
-
-}  // namespace
-
-Sharder make_sharder(std::string_view flavour, const ProcessGroup& group, const SharderOptions& options) {
-  const std::string_view name = flavour == "round_robin" && group.size == 1 ? "none" : flavour;
-  if (name == "none" && group.size > 1) {
-    throw_misuse(fmt::format("the layout \"none\" over a CP group of {} ranks", group.size), "round_robin or contiguous");
-  }
-  std::shared_ptr<const layout::Layout> layout = layout::make_layout(name, group.size, {.pad_multiple = options.pad_multiple});
-  for (const Flavour& known : flavours()) {
-    if (known.name == name) {
-      return Sharder(std::move(layout), group, known.rules, options.batch);
-    }
-  }
-  throw_misuse(fmt::format("the layout \"{}\" has no batch rules", name), "none, round_robin or contiguous");
+at::Tensor Sharder::stream_as_rows(const at::Tensor& full) const {
+  const at::Tensor rows = full.narrow(0, 0, c10::multiply_integers(facts_.input_row_shape)).unflatten(0, facts_.input_row_shape);
+  const int64_t row_axis = static_cast<int64_t>(facts_.input_row_shape.size()) - 1;
+  return rows.narrow(row_axis, 0, facts_.original_length.value_or(facts_.input_row_shape.back()));
 }
 
 }  // namespace ringwright::worker

@@ -1,8 +1,10 @@
 #include "daemon/worker/context_parallel/token_gather.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "daemon/worker/context_parallel/shard_errors.h"
 #include "daemon/worker/parallel/collectives.h"
 
 namespace ringwright::worker {
@@ -14,10 +16,23 @@ struct GatherPlan : torch::CustomClassHolder {
   int64_t axis = 0;
 };
 
+// Where the sequence in rank order holds each global position: the inverse of the maps behind each other.
+at::Tensor order_of(const std::vector<at::Tensor>& index_maps) {
+  const at::Tensor maps = at::cat(index_maps);
+  const int64_t length = maps.numel();
+  const at::Tensor order = at::full({length}, -1, at::kLong);
+  if (length > 0 && maps.min().item<int64_t>() >= 0 && maps.max().item<int64_t>() < length) {
+    order.index_copy_(0, maps, at::arange(length, at::kLong));
+  }
+  if (length > 0 && order.min().item<int64_t>() < 0) {
+    throw_bad_argument(fmt::format("the index maps of {} ranks do not hold each of {} positions once", index_maps.size(), length),
+                       "a permutation of the padded sequence");
+  }
+  return order;
+}
+
 at::Tensor gather_in_order(const at::Tensor& local, const GatherPlan& plan) {
-  const at::Tensor in_rank_order = at::cat(all_gather(local, plan.group), plan.axis);
-  const at::Tensor order = at::cat(plan.index_maps).argsort(/*stable=*/true, /*dim=*/0, /*descending=*/false);
-  return in_rank_order.index_select(plan.axis, order.to(local.device()));
+  return at::cat(all_gather(local, plan.group), plan.axis).index_select(plan.axis, order_of(plan.index_maps).to(local.device()));
 }
 
 class GatherFunction : public torch::autograd::Function<GatherFunction> {

@@ -1,43 +1,17 @@
 // The sharder's batch rules and token verbs with values worked by hand (context-parallel contract, sections 4, 5 and 9), and the known troubles
 // T02, T03, T05 and T06.
-#include "daemon/worker/context_parallel/sharder.h"
-
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 
+#include "daemon/worker/context_parallel/flavours.h"
 #include "daemon/worker/context_parallel/ring_attention.h"
 #include "daemon/worker/parallel/collectives.h"
 #include "shared/base/error.h"
+#include "tests/daemon/worker/context_parallel/shard_support.h"
 #include "tests/daemon/worker/support/rank_test.h"
 
 namespace ringwright::worker {
 namespace {
-
-using Longs = std::vector<int64_t>;
-
-at::Tensor row(const Longs& values) { return at::tensor(values, at::kLong).unsqueeze(0); }
-
-Longs longs(const at::Tensor& tensor) {
-  const at::Tensor flat = tensor.to(at::kLong).contiguous();
-  return {flat.const_data_ptr<int64_t>(), flat.const_data_ptr<int64_t>() + flat.numel()};
-}
-
-// A member of a group that is never talked to.
-ProcessGroup member(int rank, int size) {
-  ProcessGroup group;
-  group.rank = rank;
-  group.size = size;
-  return group;
-}
-
-std::string error_code(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.parts().code;
-  }
-  return "none";
-}
 
 Batch six_tokens() {
   return {{"input_ids", row({1, 2, 3, 4, 5, 6})}, {"labels", row({11, 12, 13, 14, 15, 16})}, {"attention_mask", row({1, 1, 1, 1, 1, 0})}};

@@ -1,0 +1,114 @@
+#include "daemon/worker/context_parallel/flavours.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "daemon/worker/context_parallel/deepseek_v4_strategy.h"
+#include "daemon/worker/context_parallel/row_strategies.h"
+#include "daemon/worker/context_parallel/shard_errors.h"
+#include "daemon/worker/context_parallel/stream_strategies.h"
+
+namespace ringwright::worker {
+namespace {
+
+// Gives rows that are not packed to a strategy that takes packed rows only: each becomes one document, in a slot of a multiple of `row_multiple`.
+class RowsAsDocuments final : public ShardStrategy {
+ public:
+  RowsAsDocuments(StrategyPointer packed, int64_t row_multiple, BatchOptions options)
+      : packed_(std::move(packed)), row_multiple_(row_multiple), options_(std::move(options)) {}
+
+  std::string_view label() const override { return packed_->label(); }
+  std::shared_ptr<const layout::Layout> closed_form() const override { return packed_->closed_form(); }
+
+  ShardedBatch shard(const Batch& batch, const ProcessGroup& group) const override {
+    if (batch.declares_stream()) {
+      return packed_->shard(batch, group);
+    }
+    const at::Tensor& primary = batch.at(primary_key(batch));
+    if (primary.dim() < 2) {
+      throw_bad_argument(fmt::format("the batch's primary stream has the shape [{}]", fmt::join(primary.sizes(), ", ")), "rows and tokens: [B, S]");
+    }
+    const int64_t row_length = primary.size(1), slot = (row_length + row_multiple_ - 1) / row_multiple_ * row_multiple_;
+    Batch rows = BatchSharding(kContiguousRules, options_).apply(batch, slot, [](const at::Tensor& tensor, int64_t) { return tensor; });
+    add_document_lengths(rows, real_lengths(rows, primary.size(0), row_length),
+                         std::vector<std::vector<int64_t>>(static_cast<size_t>(primary.size(0)), {slot}));
+    ShardedBatch sharded = packed_->shard(rows, group);
+    sharded.facts.original_length = row_length;
+    return sharded;
+  }
+
+ private:
+  static std::vector<std::vector<int64_t>> real_lengths(const Batch& rows, int64_t row_count, int64_t row_length) {
+    std::vector<std::vector<int64_t>> lengths(static_cast<size_t>(row_count), {row_length});
+    if (const auto padding = rows.find("padding_mask"); padding != rows.end()) {
+      const at::Tensor counts = padding->second.logical_not().sum(1);
+      for (size_t row = 0; row < lengths.size(); ++row) {
+        lengths[row] = {counts[static_cast<int64_t>(row)].item<int64_t>()};
+      }
+    }
+    return lengths;
+  }
+
+  StrategyPointer packed_;
+  int64_t row_multiple_;
+  BatchOptions options_;
+};
+
+struct Flavour {
+  const char* name;
+  StrategyPointer (*make)(int cp, const SharderOptions& options);
+};
+
+constexpr Flavour kFlavours[] = {
+    {"round_robin", [](int cp, const SharderOptions& options) { return make_round_robin_strategy(cp, options.batch); }},
+    {"contiguous", [](int cp, const SharderOptions& options) { return make_contiguous_strategy(cp, options.pad_multiple, options.batch); }},
+    {"thd",
+     [](int cp, const SharderOptions& options) -> StrategyPointer {
+       return std::make_shared<RowsAsDocuments>(make_thd_strategy({.padding_token_id = options.batch.padding_token_id}), 2 * cp, options.batch);
+     }},
+    {"balanced",
+     [](int, const SharderOptions& options) {
+       return make_dispatch_strategy({.batch = options.batch, .chunk = options.chunk, .mask = options.mask});
+     }},
+    {"deepseek_v4",
+     [](int cp, const SharderOptions& options) {
+       return make_deepseek_v4_strategy(cp, {.batch = options.batch, .pad_multiple = options.pad_multiple});
+     }},
+    {"glm",
+     [](int cp, const SharderOptions& options) -> StrategyPointer {
+       return std::make_shared<RowsAsDocuments>(make_glm_strategy(cp, {.padding_token_id = options.batch.padding_token_id}), cp, options.batch);
+     }},
+    {"gemma4", [](int cp, const SharderOptions& options) { return make_gemma4_strategy(cp, options.batch); }},
+};
+
+}  // namespace
+
+const std::vector<std::string>& cp_flavours() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> result;
+    for (const Flavour& flavour : kFlavours) result.emplace_back(flavour.name);
+    return result;
+  }();
+  return names;
+}
+
+Sharder make_sharder(std::string_view flavour, const ProcessGroup& group, const SharderOptions& options) {
+  if (flavour == "none" && group.size > 1) {
+    throw_misuse(fmt::format("the layout \"none\" over a CP group of {} ranks", group.size),
+                 fmt::format("one of {}", fmt::join(cp_flavours(), ", ")));
+  }
+  const auto known = std::find_if(std::begin(kFlavours), std::end(kFlavours), [&](const Flavour& row) { return flavour == row.name; });
+  if (flavour == "none" || (known != std::end(kFlavours) && group.size == 1)) {
+    return Sharder(make_identity_strategy(), group);
+  }
+  if (known != std::end(kFlavours)) {
+    return Sharder(known->make(group.size, options), group);
+  }
+  layout::make_layout(flavour, group.size);  // refuses an unknown name with its neighbours
+  throw_misuse(fmt::format("the layout \"{}\" cuts no batches", flavour), fmt::format("one of {}", fmt::join(cp_flavours(), ", ")));
+}
+
+}  // namespace ringwright::worker

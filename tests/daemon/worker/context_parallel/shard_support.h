@@ -1,0 +1,52 @@
+// Short forms for tests of the sharder.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "daemon/worker/parallel/process_groups.h"
+#include "shared/base/error.h"
+
+namespace ringwright::worker {
+
+using Longs = std::vector<int64_t>;
+
+inline at::Tensor row(const Longs& values) { return at::tensor(values, at::kLong).unsqueeze(0); }
+
+inline Longs longs(const at::Tensor& tensor) {
+  const at::Tensor flat = tensor.to(at::kLong).contiguous();
+  return {flat.const_data_ptr<int64_t>(), flat.const_data_ptr<int64_t>() + flat.numel()};
+}
+
+// A member of a group that is never talked to.
+inline ProcessGroup member(int rank, int size) {
+  ProcessGroup group;
+  group.rank = rank;
+  group.size = size;
+  return group;
+}
+
+// The code of the Error that `call` throws; "none" without one.
+inline std::string error_code(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.parts().code;
+  }
+  return "none";
+}
+
+// What it says; empty without one.
+inline std::string error_text(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.parts().what;
+  }
+  return "";
+}
+
+}  // namespace ringwright::worker
