@@ -10,6 +10,9 @@
 
 namespace ringwright::cli {
 
+// How long a command waits for a daemon that hangs, before it says so and ends (T36).
+inline constexpr std::chrono::milliseconds kAnswerTimeout{1200};
+
 // The sockets of this user's daemon on this node.
 wire::Endpoints own_endpoints();
 

@@ -9,6 +9,7 @@
 #include <limits>
 #include <mutex>
 
+#include "console/cli/daemon_access.h"
 #include "shared/base/error.h"
 #include "shared/history/store.h"
 
@@ -122,9 +123,10 @@ class Follower {
     const bool force = asked_ == 2;
     display_.show_note(force ? "Killing the run." : "Stopping after this step; once more kills the run.");
     try {
-      wire::ControlClient(endpoints_).request("run.stop", {{"run", run_.run}, {"force", force}});
+      wire::ControlClient(endpoints_, kAnswerTimeout).request("run.stop", {{"run", run_.run}, {"force", force}});
     } catch (const Error& error) {
-      display_.show_note(describe(error.parts()));  // the run may just have ended; the loop finds out
+      if (force && error.exit_code() == ExitCode::unreachable) throw;  // who asks twice wants to leave, also when the daemon hangs
+      display_.show_note(describe(error.parts()));                     // the run may just have ended; the loop finds out
     }
   }
 

@@ -57,7 +57,7 @@ int start(const DaemonOptions& options, const Invocation& invocation) {
 }
 
 int status(const Invocation& invocation) {
-  nlohmann::json reply = wire::ControlClient(own_endpoints()).request("status");
+  nlohmann::json reply = wire::ControlClient(own_endpoints(), kAnswerTimeout).request("status");
   if (invocation.json) {
     std::fputs(dump_document(without_envelope(std::move(reply))).c_str(), stdout);
     return 0;
@@ -73,7 +73,7 @@ int status(const Invocation& invocation) {
 
 int stop(const StopOptions& options, const Invocation& invocation) {
   const wire::Endpoints endpoints = own_endpoints();
-  const nlohmann::json reply = wire::ControlClient(endpoints).request("hello");
+  const nlohmann::json reply = wire::ControlClient(endpoints, kAnswerTimeout).request("hello");
   wire::ControlClient(endpoints).request("daemon.stop", {{"drain", options.drain}});
   const auto deadline = std::chrono::steady_clock::now() + kStopDeadline;
   bool gone = false;

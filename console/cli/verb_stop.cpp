@@ -15,7 +15,7 @@ struct Options {
 };
 
 int stop(const Options& options, const Invocation& invocation) {
-  wire::ControlClient client(own_endpoints());
+  wire::ControlClient client(own_endpoints(), kAnswerTimeout);
   const std::string run = find_run(client, options.run);
   const nlohmann::json reply = client.request("run.stop", {{"run", run}, {"force", options.force}});
   const std::string state = reply.value("state", "stopping");

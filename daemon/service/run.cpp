@@ -164,16 +164,24 @@ void Run::take_line(Rank& rank, const char* level, std::string line) {
   services_.ledger.append(std::move(event));
 }
 
-void Run::reap() {
+bool Run::reap() {
   Rank* first = nullptr;
+  bool any = false;
   const auto is_failure = [](const Rank& rank) { return !WIFEXITED(rank.status) || WEXITSTATUS(rank.status) != 0; };
   for (const auto& rank : ranks_) {
-    if (!rank->alive || !reap_rank(*rank) || !is_failure(*rank)) continue;
+    if (!rank->alive || !reap_rank(*rank)) continue;
+    any = true;
+    if (!is_failure(*rank)) continue;
     // Of several that are found dead at once, one that was killed is the cause; the others lost their connection to it.
     if (!first || (WIFSIGNALED(rank->status) && !WIFSIGNALED(first->status))) first = rank.get();
   }
   if (first && !failure_ && !stop_asked()) fail(*first, how_it_ended(first->status));
   finish_if_all_ended(Clock::now());
+  return any;
+}
+
+bool Run::has_worker(pid_t pid) const {
+  return std::any_of(ranks_.begin(), ranks_.end(), [&](const auto& rank) { return rank->alive && rank->pid == pid; });
 }
 
 // While the leader is a zombie its group's number cannot be taken by others, so what is left of the group is killed before it is reaped.

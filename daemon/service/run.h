@@ -53,8 +53,10 @@ class Run {
   void take_event(wire::Event event);
   // Reads what the workers wrote.
   void drain_output();
-  // Looks which processes have ended.
-  void reap();
+  // Looks which processes have ended; returns whether one has.
+  bool reap();
+  // Whether the process is one of the workers that are alive, or ended and not reaped.
+  bool has_worker(pid_t pid) const;
   // Grace times.
   void tick(Clock::time_point now);
   void ping();

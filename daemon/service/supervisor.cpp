@@ -7,17 +7,24 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <system_error>
+#include <thread>
 
 #include "daemon/service/admission.h"
 #include "daemon/service/launch_request.h"
+#include "daemon/service/strays.h"
 #include "shared/base/error.h"
+#include "shared/base/process_tree.h"
 
 namespace ringwright::service {
 namespace {
 
-constexpr int kColors = 8;  // in the console's series palette
+constexpr int kColors = 8;                             // in the console's series palette
+constexpr auto kStraysWait = std::chrono::seconds(2);  // a process that was killed is gone at once, unless it hangs in the kernel
+constexpr auto kStraysPoll = std::chrono::milliseconds(1);
 
 int new_epoll() {
   const int fd = ::epoll_create1(EPOLL_CLOEXEC);
@@ -38,9 +45,22 @@ nlohmann::json node_fingerprint() {
 }  // namespace
 
 Supervisor::Supervisor(const Options& options, Ledger& ledger, WorkerLink& link, std::string workers_endpoint)
-    : output_poll_(new_epoll()), services_{options, ledger, link, std::move(workers_endpoint), output_poll_.get()} {}
+    : output_poll_(new_epoll()), services_{options, ledger, link, std::move(workers_endpoint), output_poll_.get()} {
+  adopt_orphans_below();
+}
 
-Supervisor::~Supervisor() = default;
+Supervisor::~Supervisor() {
+  runs_.clear();
+  strays_possible_ = true;
+  for (const auto deadline = Run::Clock::now() + kStraysWait; strays_possible_ && Run::Clock::now() < deadline;
+       std::this_thread::sleep_for(kStraysPoll))
+    end_strays();
+}
+
+void Supervisor::end_strays() {
+  strays_possible_ = service::end_strays(
+      [this](pid_t pid) { return std::any_of(runs_.begin(), runs_.end(), [&](const auto& entry) { return entry.second->has_worker(pid); }); });
+}
 
 std::string Supervisor::launch(const nlohmann::json& arguments) {
   if (!refusal_.empty())
@@ -129,7 +149,8 @@ void Supervisor::drain_output() {
 }
 
 void Supervisor::reap() {
-  for (const auto& [id, run] : runs_) run->reap();
+  for (const auto& [id, run] : runs_) strays_possible_ |= run->reap();
+  if (strays_possible_) end_strays();
   forget_ended();
 }
 

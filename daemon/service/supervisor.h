@@ -44,6 +44,7 @@ class Supervisor {
   int next_color();
   void record_and_start(history::RunRecord record, wire::WorkerSpec spec, ListeningPort port);
   void forget_ended();
+  void end_strays();
 
   Fd output_poll_;
   RunServices services_;
@@ -51,6 +52,7 @@ class Supervisor {
   std::string refusal_;
   uint64_t launched_ = 0, unknown_events_ = 0, lines_cut_ = 0, log_write_failures_ = 0;
   int color_index_ = -1;
+  bool strays_possible_ = false;  // since a worker has ended
 };
 
 }  // namespace ringwright::service

@@ -9,17 +9,12 @@
 #include "shared/recipe/failure.h"
 #include "shared/recipe/interpolation.h"
 #include "shared/recipe/scalar.h"
+#include "shared/recipe/text_cursor.h"
 
 namespace ringwright::recipe {
 namespace {
 
-constexpr int kDepthMax = 100;
-constexpr std::string_view kBlanks = " \t";
-constexpr std::string_view kUnquotedCharacters = "/-\\+.$%*@?|:";
-constexpr std::string_view kEscapable = "\\()[]{}:=, \t";
 constexpr std::string_view kKeyEnds = "\\{}()[]:. \t'\"";
-
-bool is_word_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-'; }
 
 Expression literal(Node value) {
   Expression expression;
@@ -33,9 +28,9 @@ Expression of_type(Expression::Type type) {
   return expression;
 }
 
-class Parser {
+class Parser : private TextCursor {
  public:
-  Parser(std::string_view text, const Origin& origin) : text_(text), origin_(origin) {}
+  Parser(std::string_view text, const Origin& origin) : TextCursor(text), origin_(origin) {}
 
   Expression whole_text() { return text('\0'); }
 
@@ -48,18 +43,11 @@ class Parser {
   }
 
  private:
-  bool done() const { return at_ >= text_.size(); }
-  char peek() const { return done() ? '\0' : text_[at_]; }
-  bool next_is(std::string_view part) const { return text_.substr(at_).starts_with(part); }
-  void skip_blanks() { at_ = std::min(text_.find_first_not_of(kBlanks, at_), text_.size()); }
-
   [[noreturn]] void malformed(const std::string& why) const {
     fail("RW-RECIPE-008", "the expression does not parse: " + why + " (character " + std::to_string(at_ + 1) + " of '" + std::string(text_) + "')",
          origin_, "${section.key}, ${resolver:argument, ...}, or \\${ for the text itself",
          "correct the expression; quote arguments with special characters");
   }
-
-  size_t count_backslashes() const { return std::min(text_.find_first_not_of('\\', at_), text_.size()) - at_; }
 
   // Up to the end, or to the closing quote, which is taken.
   Expression text(char quote) {
@@ -232,24 +220,13 @@ class Parser {
     std::string plain;
     bool bare = true;  // no escape in it, so it may be a number or a keyword
     while (!done()) {
-      const char c = peek();
       if (next_is("${")) {
         if (!plain.empty()) joined.children.push_back(literal(make_text(std::move(plain), origin_)));
         plain.clear();
         joined.children.push_back(interpolation());
-      } else if (c == '\\' && at_ + 1 < text_.size() && kEscapable.find(text_[at_ + 1]) != std::string_view::npos) {
-        plain += text_[at_ + 1];
-        at_ += 2;
+      } else if (take_escape(plain)) {
         bare = false;
-      } else if (kBlanks.find(c) != std::string_view::npos) {
-        const size_t end = std::min(text_.find_first_not_of(kBlanks, at_), text_.size());
-        if (ends_primitive(end, with_colon)) break;
-        plain.append(text_.substr(at_, end - at_));
-        at_ = end;
-      } else if (is_word_character(c) || (kUnquotedCharacters.find(c) != std::string_view::npos && (c != ':' || with_colon))) {
-        plain += c;
-        ++at_;
-      } else {
+      } else if (!take_inner_blanks(plain, ",}]", with_colon) && !take_unquoted(plain, with_colon)) {
         break;
       }
     }
@@ -261,15 +238,7 @@ class Parser {
     return joined;
   }
 
-  bool ends_primitive(size_t at, bool with_colon) const {
-    if (at >= text_.size()) return true;
-    const char c = text_[at];
-    return c == ',' || c == '}' || c == ']' || (c == ':' && !with_colon);
-  }
-
-  std::string_view text_;
   Origin origin_;
-  size_t at_ = 0;
   int depth_ = 0;
 };
 

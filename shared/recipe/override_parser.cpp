@@ -8,23 +8,16 @@
 #include "shared/recipe/failure.h"
 #include "shared/recipe/interpolation.h"
 #include "shared/recipe/scalar.h"
+#include "shared/recipe/text_cursor.h"
 
 namespace ringwright::recipe {
 namespace {
 
-constexpr int kDepthMax = 100;
-constexpr std::string_view kBlanks = " \t";
-constexpr std::string_view kUnquotedCharacters = "/-\\+.$%*@?|";
-constexpr std::string_view kEscapable = "\\()[]{}:=, \t";
 constexpr std::array<std::string_view, 7> kSweeps = {"choice", "range", "interval", "glob", "sort", "shuffle", "tag"};
 
-bool is_ascii_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_word_character(char c) { return is_ascii_letter(c) || is_digit(c) || c == '_' || c == '-'; }
-
-class OverrideParser {
+class OverrideParser : private TextCursor {
  public:
-  OverrideParser(std::string_view text, const Origin& origin) : text_(text), origin_(origin) {}
+  OverrideParser(std::string_view text, const Origin& origin) : TextCursor(text), origin_(origin) {}
 
   Override parse() {
     Override result;
@@ -47,12 +40,6 @@ class OverrideParser {
   }
 
  private:
-  bool done() const { return at_ >= text_.size(); }
-  char peek() const { return done() ? '\0' : text_[at_]; }
-  bool take(char c) { return peek() == c && !done() ? ++at_, true : false; }
-  bool next_is(std::string_view part) const { return text_.substr(at_).starts_with(part); }
-  void skip_blanks() { at_ = std::min(text_.find_first_not_of(kBlanks, at_), text_.size()); }
-
   [[noreturn]] void malformed(const std::string& why) const {
     fail("RW-RECIPE-012", "the override '" + std::string(text_) + "' does not parse: " + why, {"command line, character " + std::to_string(at_ + 1)},
          "key=value, +key=value, ++key=value or ~key", "quote values with special characters: key='a=b'");
@@ -98,7 +85,7 @@ class OverrideParser {
     const char quote = text_[at_++];
     std::string content;
     while (!done()) {
-      const size_t backslashes = std::min(text_.find_first_not_of('\\', at_), text_.size()) - at_;
+      const size_t backslashes = count_backslashes();
       at_ += backslashes;
       const bool at_quote = peek() == quote && !done();
       content.append(at_quote ? backslashes / 2 : backslashes, '\\');
@@ -158,26 +145,15 @@ class OverrideParser {
     const size_t start = at_;
     bool bare = true;
     while (!done()) {
-      const char c = peek();
       if (as_value && next_is("${")) {
         const size_t end = text_.find('}', at_);
         if (end == std::string_view::npos || end == at_ + 2) malformed("a ${ is not closed");
         content += text_.substr(at_, end + 1 - at_);
         at_ = end + 1;
         bare = false;
-      } else if (c == '\\' && at_ + 1 < text_.size() && kEscapable.find(text_[at_ + 1]) != std::string_view::npos) {
-        content += text_[at_ + 1];
-        at_ += 2;
+      } else if (take_escape(content)) {
         bare = false;
-      } else if (kBlanks.find(c) != std::string_view::npos) {
-        const size_t end = std::min(text_.find_first_not_of(kBlanks, at_), text_.size());
-        if (end == text_.size() || std::string_view(",]})(").find(text_[end]) != std::string_view::npos || (text_[end] == ':' && !as_value)) break;
-        content.append(text_.substr(at_, end - at_));
-        at_ = end;
-      } else if (is_word_character(c) || kUnquotedCharacters.find(c) != std::string_view::npos || (c == ':' && as_value)) {
-        content += c;
-        ++at_;
-      } else {
+      } else if (!take_inner_blanks(content, ",]})(", as_value) && !take_unquoted(content, as_value)) {
         break;
       }
     }
@@ -215,9 +191,7 @@ class OverrideParser {
     malformed("'" + python_text(node) + "' is no value for " + name + "(...)");
   }
 
-  std::string_view text_;
   Origin origin_;
-  size_t at_ = 0;
   int depth_ = 0;
 };
 

@@ -85,6 +85,7 @@ nlohmann::json ControlSocket::request(const std::string& op, nlohmann::json argu
     const nlohmann::json reply = decode_body(frame.to_string_view());
     if (reply.value("id", uint64_t{0}) == last_id_) return checked_reply(reply);  // else: the late answer to a request that was given up
   }
+  socket_.set(zmq::sockopt::linger, 0);  // what it has not taken by now would hold us up once more when we close
   throw unreachable("the daemon does not answer; whether it did `" + op + "` is not known", endpoint_);
 }
 

@@ -8,6 +8,7 @@
 #include <imgui_impl_opengl3.h>
 #include <implot.h>
 
+#include <cstdlib>
 #include <string>
 
 #include "console/gui/services/style.h"
@@ -22,6 +23,9 @@ std::string& last_glfw_text() {
   static std::string text;
   return text;
 }
+
+// GLFW, as Debian has it, speaks X11 only; its own text tells a Wayland user nothing.
+bool is_wayland_alone() { return std::getenv("WAYLAND_DISPLAY") != nullptr && std::getenv("DISPLAY") == nullptr; }
 
 [[noreturn]] void fail(const std::string& what, const std::string& otherwise) {
   const std::string cause = last_glfw_text().empty() ? otherwise : last_glfw_text();
@@ -57,7 +61,10 @@ struct Graphics::Impl {
   void open_window() {
     last_glfw_text().clear();
     glfwSetErrorCallback([](int, const char* text) { last_glfw_text() = text; });
-    if (glfwInit() != GLFW_TRUE) fail("no display", "GLFW does not start");
+    if (glfwInit() != GLFW_TRUE) {
+      if (is_wayland_alone()) last_glfw_text() = "this desktop is Wayland alone, and the console needs X11: install Xwayland (Debian: xwayland)";
+      fail("no display", "GLFW does not start");
+    }
     glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
     glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 
 namespace ringwright::gui {
 
@@ -33,6 +34,11 @@ class Requests {
     Request request = std::move(waiting_.front());
     waiting_.pop_front();
     return request;
+  }
+  // Those that nobody has taken.
+  std::deque<Request> rest() {
+    std::scoped_lock lock(mutex_);
+    return std::exchange(waiting_, {});
   }
 
  private:

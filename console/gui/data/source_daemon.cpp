@@ -1,4 +1,5 @@
 #include <atomic>
+#include <iostream>
 #include <thread>
 
 #include "console/gui/data/history_feed.h"
@@ -24,6 +25,13 @@ class DaemonSource : public Source {
  public:
   explicit DaemonSource(UpdateQueue& queue) : queue_(queue) {
     thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
+  }
+
+  ~DaemonSource() override {
+    thread_.request_stop();
+    thread_.join();
+    for (const Request& request : requests_.rest())
+      if (request.what != Request::What::details) tell_terminal(request.run + ": not delivered, the console was closed");
   }
 
   void want_details(const std::string& run) override { requests_.add({Request::What::details, run}); }
@@ -57,7 +65,7 @@ class DaemonSource : public Source {
     wire::EventStream stream(endpoints, sequence, [feed = feed_](const wire::Event& event) { feed->forward(event); });
     connected_ = true;
     while (!stop.stop_requested()) {
-      if (const auto request = requests_.next(stop, kStatusEvery)) serve(*request, endpoints);
+      if (const auto request = requests_.next(stop, kStatusEvery)) serve(stop, *request, endpoints);
       const wire::EventStream::Status status = stream.status();
       push_link(link_state(status.connection), status);
       connected_ = status.connection == wire::EventStream::Connection::connected || status.connection == wire::EventStream::Connection::stale;
@@ -81,7 +89,7 @@ class DaemonSource : public Source {
       push_link(LinkState::local, {});
       const auto until = std::chrono::steady_clock::now() + kRetryEvery;
       while (!stop.stop_requested() && std::chrono::steady_clock::now() < until) {
-        if (const auto request = requests_.next(stop, kStatusEvery)) serve(*request, {});
+        if (const auto request = requests_.next(stop, kStatusEvery)) serve(stop, *request, {});
         if (feed_) sequence_ = feed_->catch_up(sequence_);
       }
     } catch (const Error& error) {
@@ -95,7 +103,7 @@ class DaemonSource : public Source {
     feed_ = std::make_shared<HistoryFeed>(queue_, file);
   }
 
-  void serve(const Request& request, const wire::Endpoints& endpoints) {
+  void serve(const std::stop_token& stop, const Request& request, const wire::Endpoints& endpoints) {
     if (request.what == Request::What::details) {
       wanted_.insert(request.run);
       if (feed_) feed_->read_details(request.run);
@@ -110,9 +118,14 @@ class DaemonSource : public Source {
       const nlohmann::json reply = wire::ControlClient(endpoints, kAnswerTimeout).request("run.stop", {{"run", request.run}, {"force", kill}});
       queue_.push(Notice{Notice::Level::good, request.run + ": " + reply.value("state", kill ? "killed" : "stopping"), ""});
     } catch (const Error& error) {
-      queue_.push(Notice{Notice::Level::error, request.run + ": not stopped. " + error.parts().what, error.parts().action});
+      const std::string text = request.run + ": not stopped. " + error.parts().what;
+      queue_.push(Notice{Notice::Level::error, text, error.parts().action});
+      if (stop.stop_requested()) tell_terminal(text);
     }
   }
+
+  // When the window has gone, the terminal that it was started from is what is left.
+  static void tell_terminal(const std::string& text) { std::cerr << "ringwright-console: " + text + "\n"; }
 
   void push_link(LinkState state, const wire::EventStream::Status& status) {
     Link link;

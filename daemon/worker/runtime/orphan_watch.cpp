@@ -8,11 +8,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
+#include <vector>
+
+#include "shared/base/process_tree.h"
 
 namespace ringwright::worker {
 namespace {
 
 constexpr auto kSilenceMax = std::chrono::seconds(3);
+constexpr auto kKillingMax = std::chrono::seconds(2);
 
 pid_t daemon_process(pid_t parent) {
   const char* value = std::getenv("RINGWRIGHT_DAEMON_PID");
@@ -20,10 +25,23 @@ pid_t daemon_process(pid_t parent) {
   return pid > 0 ? static_cast<pid_t>(pid) : parent;
 }
 
+// Also those that have a session of their own. What one of them starts while it is killed is found in the next round.
+void kill_descendants() {
+  const auto deadline = std::chrono::steady_clock::now() + kKillingMax;
+  while (std::chrono::steady_clock::now() < deadline) {
+    const std::vector<pid_t> left = running_descendants(list_processes(), ::getpid());
+    if (left.empty()) return;
+    for (const pid_t pid : left) ::kill(pid, SIGKILL);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 }  // namespace
 
 OrphanWatch::OrphanWatch(double grace_s, std::filesystem::path last_words_file)
-    : grace_(grace_s), last_words_file_(std::move(last_words_file)), parent_(::getppid()), daemon_(daemon_process(parent_)) {}
+    : grace_(grace_s), last_words_file_(std::move(last_words_file)), parent_(::getppid()), daemon_(daemon_process(parent_)) {
+  adopt_orphans_below();
+}
 
 void OrphanWatch::check() {
   if (!gone_at_ && looks_gone()) gone_at_ = std::chrono::steady_clock::now();
@@ -46,7 +64,8 @@ void OrphanWatch::end_process() const {
     [[maybe_unused]] const ssize_t written = ::write(fd, words, static_cast<size_t>(length));
     ::close(fd);
   }
-  if (::getpgrp() == ::getpid()) ::kill(0, SIGKILL);  // this process and its children
+  kill_descendants();
+  if (::getpgrp() == ::getpid()) ::kill(0, SIGKILL);  // this process too
   ::_exit(1);
 }
 

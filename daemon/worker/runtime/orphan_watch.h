@@ -1,4 +1,4 @@
-// Knows whether the daemon that started this process is still there, and ends the process when it is not.
+// Knows whether the daemon that started this process is still there, and ends the process, with all that it has started, when it is not.
 #pragma once
 
 #include <sys/types.h>

@@ -1,6 +1,5 @@
 #include "tests/bench/daemon/bench_daemon.h"
 
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,10 +16,7 @@ namespace ringwright::bench {
 
 using Clock = std::chrono::steady_clock;
 
-BenchDaemon::BenchDaemon(const std::filesystem::path& base, const std::string& worker) {
-  std::string name = (base / "rw-bench-XXXXXX").string();
-  if (!::mkdtemp(name.data())) throw std::runtime_error("no temporary folder in " + base.string());
-  folder_ = name;
+BenchDaemon::BenchDaemon(const std::filesystem::path& base, const std::string& worker) : folder_(base) {
   std::vector<std::string> words = {RINGWRIGHT_BINARY_DIR "/ringwrightd",
                                     "--foreground",
                                     "--log-level",
@@ -56,8 +52,6 @@ BenchDaemon::BenchDaemon(const std::filesystem::path& base, const std::string& w
 BenchDaemon::~BenchDaemon() {
   ::kill(pid_, SIGTERM);
   ::waitpid(pid_, nullptr, 0);
-  std::error_code ignored;
-  std::filesystem::remove_all(folder_, ignored);
 }
 
 double BenchDaemon::memory_mib(const std::string& field) const {

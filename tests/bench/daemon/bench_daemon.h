@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "shared/wire/control.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ringwright::bench {
 
@@ -27,7 +28,7 @@ class BenchDaemon {
   double cpu_seconds() const;
 
  private:
-  std::filesystem::path folder_;
+  test::TemporaryFolder folder_;
   pid_t pid_ = -1;
   double ready_ms_ = 0;
 };

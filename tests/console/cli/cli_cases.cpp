@@ -11,40 +11,29 @@
 //     json: stdout                         the stream must hold exactly one JSON document
 //
 // XDG_* point into the case's folder. An empty list for stdout or stderr demands an empty stream.
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
+
+#include "tests/support/program.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ringwright {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace test;
 
 struct Case {
   std::string file;
   YAML::Node node;
 };
-
-struct Outcome {
-  int exit_code = -1;
-  std::string out, err;
-};
-
-std::string slurp(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 std::vector<Case> read_cases() {
   std::vector<Case> cases;
@@ -70,11 +59,8 @@ std::vector<std::string> texts(const YAML::Node& list, const fs::path& folder) {
   return result;
 }
 
-std::map<std::string, std::string> environment(const YAML::Node& given, const fs::path& folder) {
-  std::map<std::string, std::string> variables = {{"PATH", "/usr/bin:/bin"}, {"HOME", folder.string()}, {"LC_ALL", "C.UTF-8"}};
-  for (const char* name : {"XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"}) variables[name] = folder.string();
-  for (const char* name : {"ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"})
-    if (const char* value = std::getenv(name)) variables[name] = value;
+Environment environment(const YAML::Node& given, const fs::path& folder) {
+  Environment variables = clean_environment(folder);
   for (const auto& item : given) {
     if (item.second.IsNull())
       variables.erase(item.first.as<std::string>());
@@ -82,32 +68,6 @@ std::map<std::string, std::string> environment(const YAML::Node& given, const fs
       variables[item.first.as<std::string>()] = expand(item.second.as<std::string>(), folder);
   }
   return variables;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& values) {
-  std::vector<char*> result;
-  for (std::string& value : values) result.push_back(value.data());
-  result.push_back(nullptr);
-  return result;
-}
-
-Outcome call(std::vector<std::string> arguments, const std::map<std::string, std::string>& variables, const fs::path& folder,
-             const fs::path& streams) {
-  arguments.insert(arguments.begin(), std::string(RINGWRIGHT_BINARY_DIR) + "/ringwright");
-  std::vector<std::string> settings;
-  for (const auto& [name, value] : variables) settings.push_back(name + "=" + value);
-  std::vector<char*> argv = pointers(arguments), envp = pointers(settings);
-  const fs::path out = streams / "stdout", err = streams / "stderr";
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const int out_fd = ::open(out.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600), err_fd = ::open(err.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
-    if (::chdir(folder.c_str()) != 0 || ::dup2(out_fd, 1) < 0 || ::dup2(err_fd, 2) < 0) ::_exit(126);
-    ::execve(argv[0], argv.data(), envp.data());
-    ::_exit(127);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), slurp(out), slurp(err)};
 }
 
 void expect_fragments(const std::string& text, const YAML::Node& wanted, const char* stream, const fs::path& folder) {
@@ -132,16 +92,14 @@ std::vector<int> exit_codes(const YAML::Node& wanted) {
 }
 
 void run_case(const Case& item) {
-  std::string pattern = (fs::temp_directory_path() / "ringwright-cli-XXXXXX").string();
-  const fs::path folder = ::mkdtemp(pattern.data());
-  const fs::path streams = folder / ".streams";
-  fs::create_directory(streams);
+  const TemporaryFolder own;
+  const fs::path& folder = own.path();
   for (const auto& file : item.node["files"]) {
     const fs::path target = folder / file.first.as<std::string>();
     fs::create_directories(target.parent_path());
     std::ofstream(target, std::ios::binary) << file.second.as<std::string>();
   }
-  const Outcome outcome = call(texts(item.node["args"], folder), environment(item.node["env"], folder), folder, streams);
+  const Outcome outcome = Program(folder, texts(item.node["args"], folder), "ringwright", environment(item.node["env"], folder)).wait();
   EXPECT_THAT(exit_codes(item.node["exit"]), testing::Contains(outcome.exit_code)) << "--- stdout\n" << outcome.out << "--- stderr\n" << outcome.err;
   expect_fragments(outcome.out, item.node["stdout"], "stdout", folder);
   expect_fragments(outcome.err, item.node["stderr"], "stderr", folder);
@@ -150,7 +108,6 @@ void run_case(const Case& item) {
   if (const YAML::Node json = item.node["json"]) {
     EXPECT_TRUE(nlohmann::json::accept(json.as<std::string>() == "stderr" ? outcome.err : outcome.out)) << outcome.out << outcome.err;
   }
-  fs::remove_all(folder);
 }
 
 class CliCase : public testing::Test {

@@ -3,91 +3,61 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <chrono>
 #include <fstream>
-#include <functional>
-#include <nlohmann/json.hpp>
-#include <thread>
 
-#include "tests/console/cli/program.h"
-#include "tests/shared/history/temporary_store.h"
+#include "tests/console/cli/demo_folder.h"
+#include "tests/support/eventually.h"
+#include "tests/support/processes.h"
 
 namespace ringwright::cli {
 namespace {
 
-using history::testing::TemporaryFolder;
-using testing::call;
+using test::Outcome;
+using test::Program;
 using ::testing::HasSubstr;
-using testing::Outcome;
-using testing::Program;
 
 constexpr double kPatience_s = 60;
 
-bool eventually(const std::function<bool()>& holds) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(kPatience_s);
-  while (std::chrono::steady_clock::now() < deadline) {
-    if (holds()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-  return false;
+template <class Condition>
+bool eventually(Condition holds) {
+  return test::eventually(holds, kPatience_s);
 }
 
-class FirstRun : public ::testing::Test {
+class FirstRun : public DemoTest {
  protected:
   void SetUp() override {
-    const std::filesystem::path cache = folder_.path() / "ringwright", model = cache / "models" / "demo";
-    std::filesystem::create_directories(cache / "data");
-    std::filesystem::create_directories(model);
-    std::filesystem::permissions(cache, std::filesystem::perms::owner_all);
-    std::filesystem::copy(std::string(RINGWRIGHT_SOURCE_DIR) + "/assets/models/demo/tokenizer.json", model / "tokenizer.json");
-    std::ofstream(model / "config.json") << nlohmann::json{{"model_type", "llama"},
-                                                           {"architectures", {"LlamaForCausalLM"}},
-                                                           {"vocab_size", 2048},
-                                                           {"hidden_size", 32},
-                                                           {"intermediate_size", 64},
-                                                           {"num_hidden_layers", 2},
-                                                           {"num_attention_heads", 2},
-                                                           {"num_key_value_heads", 1},
-                                                           {"head_dim", 16},
-                                                           {"max_position_embeddings", 512},
-                                                           {"rms_norm_eps", 1e-5},
-                                                           {"eos_token_id", 2},
-                                                           {"tie_word_embeddings", false},
-                                                           {"hidden_act", "silu"}};
-    std::ofstream text(cache / "data" / "kjv.txt");
-    for (int i = 0; i < 2000; ++i) text << "And it came to pass in the " << i << " year, that the word came.\n";
-    text.close();
-    const Outcome weights = Program(folder_.path(), {"--init", model.string(), "--seed", "3"}, "ringwright-worker").wait();
+    write_text(2000, [](int i) { return "And it came to pass in the " + std::to_string(i) + " year, that the word came."; });
+    std::ofstream(model() / "config.json") << nlohmann::json{{"model_type", "llama"},
+                                                             {"architectures", {"LlamaForCausalLM"}},
+                                                             {"vocab_size", 2048},
+                                                             {"hidden_size", 32},
+                                                             {"intermediate_size", 64},
+                                                             {"num_hidden_layers", 2},
+                                                             {"num_attention_heads", 2},
+                                                             {"num_key_value_heads", 1},
+                                                             {"head_dim", 16},
+                                                             {"max_position_embeddings", 512},
+                                                             {"rms_norm_eps", 1e-5},
+                                                             {"eos_token_id", 2},
+                                                             {"tie_word_embeddings", false},
+                                                             {"hidden_act", "silu"}};
+    const Outcome weights = Program(folder_.path(), {"--init", model().string(), "--seed", "3"}, "ringwright-worker").wait();
     ASSERT_EQ(weights.exit_code, 0) << weights.err;
   }
   void TearDown() override { ringwright({"daemon", "stop"}); }
 
-  Outcome ringwright(std::vector<std::string> arguments) { return call(folder_.path(), std::move(arguments)); }
   // Steps without end, unless `more` says otherwise.
   Outcome run(const std::string& recipe, std::vector<std::string> more) {
-    more.insert(more.begin(), {"run", std::string(RINGWRIGHT_SOURCE_DIR) + "/assets/recipes/" + recipe, "policy.max_total_sequence_length=50",
-                               "sft.max_num_epochs=1000000", "sft.max_num_steps=1000000"});
-    return ringwright(std::move(more));
+    more.insert(more.begin(), {"policy.max_total_sequence_length=50", "sft.max_num_epochs=1000000", "sft.max_num_steps=1000000"});
+    return ringwright(run_arguments(recipe, std::move(more)));
   }
-  nlohmann::json shown(const std::string& run) { return nlohmann::json::parse(ringwright({"runs", "show", run, "--json"}).out); }
+  nlohmann::json losses_of(const std::string& run) { return json_of({"runs", "metrics", run, "-m", "train/loss"})["metrics"]["train/loss"]; }
   void wait_for_step(const std::string& run, int step) {
     ASSERT_TRUE(eventually([&] { return shown(run).value("last_step", -1) >= step; })) << ringwright({"logs", run}).out;
   }
 
   // The worker processes of this test's daemon; `rank` -1: all of them.
-  std::vector<pid_t> workers(int rank = -1) const {
-    std::vector<pid_t> result;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-      std::ifstream stream(entry.path() / "cmdline", std::ios::binary);
-      const std::string line{std::istreambuf_iterator<char>(stream), {}};
-      if (line.find("ringwright-worker") == std::string::npos || line.find(folder_.path().string()) == std::string::npos) continue;
-      const std::string wanted = std::string("--rank") + '\0' + std::to_string(rank) + '\0';
-      if (rank < 0 || line.find(wanted) != std::string::npos) result.push_back(std::stoi(entry.path().filename().string()));
-    }
-    return result;
-  }
-
-  TemporaryFolder folder_;
+  std::vector<pid_t> workers(int rank = -1) const { return test::worker_processes(folder_.path().string(), rank); }
 };
 
 TEST_F(FirstRun, OneAndTwoRanksGiveTheSameLossesAndTheModelLearns) {
@@ -98,8 +68,7 @@ TEST_F(FirstRun, OneAndTwoRanksGiveTheSameLossesAndTheModelLearns) {
   const Outcome compared = ringwright({"runs", "compare", "one", "two", "--tolerance", "1e-4"});
   EXPECT_EQ(compared.exit_code, 0) << compared.out << compared.err;
   EXPECT_THAT(compared.out, HasSubstr("50 common steps"));
-  const nlohmann::json losses =
-      nlohmann::json::parse(ringwright({"runs", "metrics", "two", "-m", "train/loss", "--json"}).out)["metrics"]["train/loss"];
+  const nlohmann::json losses = losses_of("two");
   ASSERT_EQ(losses.size(), 50u);
   EXPECT_LT(losses.back()["value"].get<double>(), losses.front()["value"].get<double>() - 0.1);
 
@@ -125,7 +94,7 @@ TEST_F(FirstRun, AKilledWorkerFailsTheRunAndLeavesNoProcess) {
 
 TEST_F(FirstRun, AKilledDaemonLosesNoStepAndItsWorkersEnd) {
   ASSERT_EQ(ringwright({"daemon", "start", "--orphan-grace-s", "0.5"}).exit_code, 0);
-  const auto daemon = nlohmann::json::parse(ringwright({"daemon", "status", "--json"}).out)["pid"].get<pid_t>();
+  const auto daemon = json_of({"daemon", "status"})["pid"].get<pid_t>();
   run("demo-sft-cp2.yaml", {"--detach"});
   wait_for_step("last", 5);
   const int seen = shown("last")["last_step"];
@@ -133,8 +102,7 @@ TEST_F(FirstRun, AKilledDaemonLosesNoStepAndItsWorkersEnd) {
   EXPECT_TRUE(eventually([&] { return workers().empty(); }));
   ASSERT_EQ(ringwright({"daemon", "start"}).exit_code, 0);
   EXPECT_EQ(shown("last")["state"], "lost");
-  const nlohmann::json losses =
-      nlohmann::json::parse(ringwright({"runs", "metrics", "last", "-m", "train/loss", "--json"}).out)["metrics"]["train/loss"];
+  const nlohmann::json losses = losses_of("last");
   ASSERT_GE(losses.size(), static_cast<size_t>(seen));
   for (size_t i = 0; i < losses.size(); ++i) ASSERT_EQ(losses[i]["step"], i + 1);
 }

@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "shared/history/metric_value.h"
-#include "tests/console/cli/program.h"
 #include "tests/shared/history/temporary_store.h"
+#include "tests/support/program.h"
 
 namespace ringwright::cli {
 namespace {
@@ -18,10 +18,10 @@ using history::testing::make_event;
 using history::testing::make_run;
 using history::testing::metric;
 using history::testing::TemporaryFolder;
-using testing::call;
+using test::call;
+using test::Outcome;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::Outcome;
 
 class HistoryVerbs : public ::testing::Test {
  protected:

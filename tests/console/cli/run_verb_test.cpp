@@ -4,33 +4,23 @@
 #include <signal.h>
 
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <sstream>
-#include <thread>
 
-#include "tests/console/cli/program.h"
-#include "tests/shared/history/temporary_store.h"
+#include "tests/console/cli/demo_folder.h"
+#include "tests/support/eventually.h"
+#include "tests/support/processes.h"
 
 namespace ringwright::cli {
 namespace {
 
-using history::testing::TemporaryFolder;
-using testing::call;
+using test::Outcome;
+using test::Program;
 using ::testing::HasSubstr;
-using testing::Outcome;
-using testing::Program;
 
-class RunVerb : public ::testing::Test {
+class RunVerb : public DemoTest {
  protected:
   void SetUp() override {
-    const std::filesystem::path cache = folder_.path() / "ringwright";
-    std::filesystem::create_directories(cache / "data");
-    std::filesystem::create_directories(cache / "models");
-    std::filesystem::permissions(cache, std::filesystem::perms::owner_all);
-    std::filesystem::copy(std::string(RINGWRIGHT_SOURCE_DIR) + "/assets/models/demo", cache / "models" / "demo",
-                          std::filesystem::copy_options::recursive);
-    std::ofstream text(cache / "data" / "kjv.txt");
-    for (int i = 0; i < 3000; ++i) text << "In the beginning\n";
+    write_text(3000, [](int) { return "In the beginning"; });
     const Outcome started =
         Program(folder_.path(), {"--worker", std::string(RINGWRIGHT_BINARY_DIR) + "/tests/scripted_worker", "--stop-grace-s", "5"}, "ringwrightd")
             .wait();
@@ -39,12 +29,8 @@ class RunVerb : public ::testing::Test {
   void TearDown() override { EXPECT_EQ(ringwright({"daemon", "stop"}).exit_code, 0); }
 
   static std::vector<std::string> run_arguments(std::vector<std::string> more) {
-    more.insert(more.begin(), {"run", std::string(RINGWRIGHT_SOURCE_DIR) + "/assets/recipes/demo-sft-cp2.yaml"});
-    return more;
+    return DemoTest::run_arguments("demo-sft-cp2.yaml", std::move(more));
   }
-  Outcome ringwright(std::vector<std::string> arguments) { return call(folder_.path(), std::move(arguments)); }
-
-  TemporaryFolder folder_;
 };
 
 TEST_F(RunVerb, FollowsARunToItsEndAndSumsItUp) {
@@ -53,7 +39,7 @@ TEST_F(RunVerb, FollowsARunToItsEndAndSumsItUp) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   for (const char* text : {"trial on 2 ranks (cp 2)", "step 50/50  loss 0.02", "finished", "50 of 50", "1 -> 0.02", "ringwright runs show r_"})
     EXPECT_THAT(outcome.out, HasSubstr(text));
-  const nlohmann::json run = nlohmann::json::parse(ringwright({"runs", "show", "trial", "--json"}).out);
+  const nlohmann::json run = shown("trial");
   EXPECT_EQ(run.at("state"), "finished");
   EXPECT_EQ(run.at("last_step"), 50);
 }
@@ -71,14 +57,57 @@ TEST_F(RunVerb, AFailedRunExitsWithOneAndSaysWhichRankAndWhy) {
 
 TEST_F(RunVerb, CtrlCStopsTheRun) {
   Program program(folder_.path(), run_arguments({"++script.0.metrics=5", "++script.1.metrics=5"}));
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (program.out().find("step 5/50") == std::string::npos && std::chrono::steady_clock::now() < deadline)
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  ASSERT_TRUE(test::eventually([&] { return program.out().find("step 5/50") != std::string::npos; }, 60));
   ::kill(program.pid(), SIGINT);
   const Outcome outcome = program.wait();
   EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("stopped"));
   EXPECT_THAT(outcome.err, HasSubstr("once more kills"));
+}
+
+// T36: a daemon that is stopped (SIGSTOP) accepts connections, for the system does, and says nothing. Whoever waits for it can leave.
+class FrozenDaemon : public RunVerb {
+ protected:
+  void SetUp() override {
+    RunVerb::SetUp();
+    daemon_ = json_of({"daemon", "status"})["pid"].get<pid_t>();
+  }
+  void TearDown() override {
+    ::kill(daemon_, SIGCONT);
+    RunVerb::TearDown();
+  }
+  void freeze() const {
+    ASSERT_EQ(::kill(daemon_, SIGSTOP), 0);
+    ASSERT_TRUE(test::eventually([&] { return test::state_of(daemon_) == 'T'; }));
+  }
+  pid_t daemon_ = -1;
+};
+
+TEST_F(FrozenDaemon, T36ACommandEndsWithin2sAndSaysThatItsEffectIsNotKnown) {
+  const std::string id = json_of(run_arguments({"--detach"}))["run"];
+  freeze();
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{{"stop", id}, {"daemon", "status"}, {"daemon", "stop"}}) {
+    const auto start = std::chrono::steady_clock::now();
+    const Outcome outcome = ringwright(command);
+    EXPECT_EQ(outcome.exit_code, 4) << command[0] << outcome.out;
+    EXPECT_THAT(outcome.err, HasSubstr("does not answer")) << command[0];
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2)) << command[0];
+  }
+  EXPECT_EQ(shown(id)["state"], "running") << "what reads the history needs no daemon";
+}
+
+TEST_F(FrozenDaemon, T36WhoeverFollowsARunCanLeave) {
+  Program program(folder_.path(), run_arguments({"++script.0.metrics=5", "++script.1.metrics=5"}));
+  ASSERT_TRUE(test::eventually([&] { return program.out().find("step 5/50") != std::string::npos; }, 60));
+  freeze();
+  ::kill(program.pid(), SIGINT);
+  ASSERT_TRUE(test::eventually([&] { return program.err().find("does not answer") != std::string::npos; })) << program.err();
+  const auto left = std::chrono::steady_clock::now();
+  ::kill(program.pid(), SIGINT);
+  const Outcome outcome = program.wait();
+  EXPECT_LT(std::chrono::steady_clock::now() - left, std::chrono::seconds(2));
+  EXPECT_EQ(outcome.exit_code, 4) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("run.stop` is not known"));
 }
 
 TEST_F(RunVerb, DetachPrintsTheIdAndStopStopsIt) {
@@ -88,7 +117,7 @@ TEST_F(RunVerb, DetachPrintsTheIdAndStopStopsIt) {
   const std::string id = detached.out.substr(0, detached.out.find('\n'));
   EXPECT_EQ(ringwright({"stop", id, "--json"}).exit_code, 0);
   EXPECT_EQ(ringwright({"logs", id, "-f"}).exit_code, 0);  // ends with the run
-  EXPECT_EQ(nlohmann::json::parse(ringwright({"runs", "show", id, "--json"}).out).at("state"), "stopped");
+  EXPECT_EQ(shown(id).at("state"), "stopped");
 }
 
 TEST_F(RunVerb, RefusesAnotherStoreThanTheRunningDaemons) {
@@ -100,7 +129,7 @@ TEST_F(RunVerb, RefusesAnotherStoreThanTheRunningDaemons) {
 TEST_F(RunVerb, RefusesWhatCannotRunBeforeAnythingStarts) {
   const Outcome outcome = ringwright(run_arguments({"policy.dtensor_cfg.context_parallel_size=3"}));
   EXPECT_EQ(outcome.exit_code, 3) << outcome.err;
-  EXPECT_TRUE(nlohmann::json::parse(ringwright({"runs", "list", "--json"}).out).empty());
+  EXPECT_TRUE(json_of({"runs", "list"}).empty());
 }
 
 }  // namespace

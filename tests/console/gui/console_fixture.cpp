@@ -7,15 +7,6 @@
 
 namespace ringwright::gui {
 
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "rw-gui-XXXXXX").string();
-  path_ = ::mkdtemp(name.data());
-}
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 std::unique_ptr<Graphics> ConsoleTest::graphics_;
 ImGuiTestEngine* ConsoleTest::engine_ = nullptr;
 ConsoleTest* ConsoleTest::current_ = nullptr;

@@ -11,18 +11,10 @@
 #include <string>
 
 #include "console/gui/app/application.h"
+#include "tests/support/eventually.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ringwright::gui {
-
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 // One window and one engine for the whole program; each test has an application of its own.
 class ConsoleTest : public ::testing::Test {
@@ -33,6 +25,11 @@ class ConsoleTest : public ::testing::Test {
 
   void open(const Options& options);
   void frames(int count);
+  // Draws frames until `condition` holds, at most 20 s.
+  template <class Condition>
+  bool eventually(Condition condition) {
+    return test::eventually(condition, 20, [this] { frames(1); });
+  }
   // Runs `steps` as a script of the test engine, which reaches the fixture through self(). Fails when it takes longer than 30 s.
   void drive(void (*steps)(ImGuiTestContext*));
   static ConsoleTest& self() { return *current_; }
@@ -42,7 +39,7 @@ class ConsoleTest : public ::testing::Test {
   bool window_is_sound(const char* name) const;
 
   std::unique_ptr<Application> application_;
-  TemporaryFolder folder_;
+  test::TemporaryFolder folder_;
 
  private:
   static std::unique_ptr<Graphics> graphics_;

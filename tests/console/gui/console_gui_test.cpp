@@ -286,9 +286,7 @@ TEST_F(Console, AnEmptyHistorySaysWhatToDoNext) {
   Options options;
   options.store = store;
   open(options);
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (!context().state.runs_known() && std::chrono::steady_clock::now() < deadline) frames(1);
-  EXPECT_TRUE(context().state.runs_known());
+  EXPECT_TRUE(eventually([&] { return context().state.runs_known(); }));
   EXPECT_EQ(context().state.link().state, LinkState::local);
   EXPECT_TRUE(context().commands.refusal("runs.stop", context()).has_value());
 }
@@ -320,13 +318,10 @@ TEST_F(Console, AHistoryFileShowsItsRunsAndFollowsNewPoints) {
   options.store = store;
   open(options);
   const auto wait_for = [&](size_t points) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    while (std::chrono::steady_clock::now() < deadline) {
-      frames(1);
+    return eventually([&] {
       const auto run = context().state.find(record.id);
-      if (run && run->metrics.contains("train/loss") && run->metrics["train/loss"]->size() == points) return true;
-    }
-    return false;
+      return run && run->metrics.contains("train/loss") && run->metrics["train/loss"]->size() == points;
+    });
   };
   EXPECT_TRUE(wait_for(1));
   send(2, 1.5);

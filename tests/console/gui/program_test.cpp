@@ -1,48 +1,41 @@
 // The program as a user starts it: pictures, and what it says where there is no display (T39).
-#include <fcntl.h>
+#include "tests/support/program.h"
+
 #include <gtest/gtest.h>
 #include <png.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <signal.h>
+#include <stdlib.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <set>
 #include <vector>
 
-#include "tests/console/gui/console_fixture.h"
+#include "tests/console/gui/close_request.h"
+#include "tests/support/daemon_process.h"
+#include "tests/support/eventually.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ringwright::gui {
 namespace {
 
-struct Outcome {
-  int exit_code = -1;
-  std::string errors;
-};
-
 // `display`: nullptr takes the variables away.
-Outcome run_program(const std::vector<std::string>& arguments, const char* display, const std::filesystem::path& folder) {
-  const std::filesystem::path errors = folder / "stderr.txt";
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const int out = ::open(errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    ::dup2(out, STDERR_FILENO);
-    ::unsetenv("WAYLAND_DISPLAY");
-    if (display == nullptr) {
-      ::unsetenv("DISPLAY");
-    } else {
-      ::setenv("DISPLAY", display, 1);
-    }
-    std::vector<char*> argv = {const_cast<char*>("ringwright-console")};
-    for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-    argv.push_back(nullptr);
-    ::execv(RINGWRIGHT_BINARY_DIR "/ringwright-console", argv.data());
-    ::_exit(99);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  std::ifstream stream(errors);
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), std::string((std::istreambuf_iterator<char>(stream)), {})};
+test::Environment console_environment(const test::TemporaryFolder& folder, const char* display) {
+  test::Environment variables = test::clean_environment(folder.path());
+  for (const char* name : {"LIBGL_ALWAYS_SOFTWARE", "XAUTHORITY"})
+    if (const char* value = ::getenv(name)) variables[name] = value;
+  if (display != nullptr) variables["DISPLAY"] = display;
+  return variables;
+}
+
+test::Outcome run_program(const std::vector<std::string>& arguments, const char* display, const test::TemporaryFolder& folder,
+                          const test::Environment& more = {}) {
+  test::Environment variables = console_environment(folder, display);
+  for (const auto& [name, value] : more) variables[name] = value;
+  return test::Program(folder.path(), arguments, "ringwright-console", variables).wait();
 }
 
 std::vector<uint8_t> read_picture(const std::filesystem::path& file, int& width, int& height) {
@@ -57,36 +50,99 @@ std::vector<uint8_t> read_picture(const std::filesystem::path& file, int& width,
   return rgb;
 }
 
+// One line with the cause and the command to use, and an exit code of its own.
+void expect_refusal(const test::Outcome& outcome, const std::string& cause) {
+  EXPECT_EQ(outcome.exit_code, 7) << outcome.err;
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  EXPECT_NE(outcome.err.find(cause), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("ringwright runs list"), std::string::npos) << outcome.err;
+}
+
+// T39 (a), (b)
 TEST(Program, T39WithoutADisplayItSaysSoInOneLineAndExits7) {
-  const TemporaryFolder folder;
-  for (const char* display : {static_cast<const char*>(nullptr), ":4711"}) {
-    const Outcome outcome = run_program({"--demo", "2"}, display, folder.path());
-    EXPECT_EQ(outcome.exit_code, 7);
-    EXPECT_EQ(std::count(outcome.errors.begin(), outcome.errors.end(), '\n'), 1) << outcome.errors;
-    EXPECT_NE(outcome.errors.find("no display"), std::string::npos) << outcome.errors;
-    EXPECT_NE(outcome.errors.find("ringwright runs list"), std::string::npos) << outcome.errors;
-  }
+  const test::TemporaryFolder folder;
+  for (const char* display : {static_cast<const char*>(nullptr), ":4711"})
+    expect_refusal(run_program({"--demo", "2"}, display, folder), "no display");
+}
+
+// T39 (c): with a run going on, which notices nothing.
+TEST(Program, T39cNoWindowAndNoReasonIsStillSaid) {
+  const test::TemporaryFolder folder;
+  const test::DaemonProcess daemon(folder);
+  const std::string run = daemon.launch(1);
+  daemon.wait_for_processes(run, 1);
+  const char* sanitizer = ::getenv("ASAN_OPTIONS");
+  const test::Environment window_is_refused = {{"LD_PRELOAD", RINGWRIGHT_BINARY_DIR "/tests/no_window.so"},
+                                               {"ASAN_OPTIONS", std::string(sanitizer ? sanitizer : "") + ":verify_asan_link_order=0"}};
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{{"--demo", "2"}, {"--demo", "2", "--screenshot", "x.png"}})
+    expect_refusal(run_program(arguments, ::getenv("DISPLAY"), folder, window_is_refused), "gave no window and no reason");
+  EXPECT_FALSE(std::filesystem::exists(folder / "x.png"));
+  EXPECT_EQ(daemon.record(run).state, history::RunState::running);
+  daemon.request("run.stop", {{"run", run}});
+  EXPECT_EQ(daemon.wait_for_end(run).state, history::RunState::stopped);
+}
+
+// T39 (d)
+TEST(Program, T39dAnOpenGLThatIsTooOldIsSaid) {
+  const test::TemporaryFolder folder;
+  expect_refusal(run_program({"--demo", "2"}, ::getenv("DISPLAY"), folder, {{"MESA_GL_VERSION_OVERRIDE", "2.1"}}), "OpenGL 3.3");
+}
+
+// T39 (e)
+TEST(Program, T39eAWaylandDesktopWithoutX11IsToldWhatToInstall) {
+  const test::TemporaryFolder folder;
+  expect_refusal(run_program({"--demo", "2"}, nullptr, folder, {{"WAYLAND_DISPLAY", "wayland-0"}}), "Xwayland");
+}
+
+// T39: what works without a display does not even load the windowing library.
+TEST(Program, T39TheOtherProgramsDoNotLinkTheWindowingLibrary) {
+  const auto names_glfw = [](const char* program) {
+    std::ifstream in(std::string(RINGWRIGHT_BINARY_DIR) + "/" + program, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+    return bytes.find("libglfw.so") != std::string::npos;
+  };
+  EXPECT_TRUE(names_glfw("ringwright-console")) << "the test looks for the wrong name";
+  EXPECT_FALSE(names_glfw("ringwright"));
+  EXPECT_FALSE(names_glfw("ringwrightd"));
+}
+
+// T36 over the programs: the window of a console whose daemon is stopped (SIGSTOP) closes when the user closes it.
+TEST(Program, T36ClosingTheWindowDoesNotWaitForAFrozenDaemon) {
+  const test::TemporaryFolder folder;
+  test::DaemonOptions options;
+  options.runtime_directory = folder / "ringwright";
+  const test::DaemonProcess daemon(folder, options);
+  daemon.kill(SIGSTOP);
+  test::Program console(folder.path(), {"--size", "800x600"}, "ringwright-console", console_environment(folder, ::getenv("DISPLAY")));
+  const bool asked = test::eventually([] { return ask_to_close("Ringwright"); }, 30);
+  const auto start = std::chrono::steady_clock::now();
+  if (!asked) ::kill(console.pid(), SIGKILL);
+  const test::Outcome outcome = console.wait();
+  daemon.kill(SIGCONT);
+  ASSERT_TRUE(asked) << outcome.err;
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
 }
 
 TEST(Program, WrongArgumentsAndFilesHaveTheirExitCodes) {
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const char* display = ::getenv("DISPLAY");
-  EXPECT_EQ(run_program({"--size", "12x"}, display, folder.path()).exit_code, 2);
-  EXPECT_EQ(run_program({"--view", "nowhere", "--demo", "1"}, display, folder.path()).exit_code, 2);
-  EXPECT_EQ(run_program({"--store", "a.db", "--demo", "1"}, display, folder.path()).exit_code, 2);
-  const Outcome missing = run_program({(folder.path() / "missing.db").string(), "--screenshot", "x.png"}, display, folder.path());
-  EXPECT_EQ(missing.exit_code, 6) << missing.errors;
+  EXPECT_EQ(run_program({"--size", "12x"}, display, folder).exit_code, 2);
+  EXPECT_EQ(run_program({"--view", "nowhere", "--demo", "1"}, display, folder).exit_code, 2);
+  EXPECT_EQ(run_program({"--store", "a.db", "--demo", "1"}, display, folder).exit_code, 2);
+  const test::Outcome missing = run_program({(folder.path() / "missing.db").string(), "--screenshot", "x.png"}, display, folder);
+  EXPECT_EQ(missing.exit_code, 6) << missing.err;
   std::ofstream(folder.path() / "no.db") << "this is no database, and long enough to be looked at as one";
-  EXPECT_EQ(run_program({(folder.path() / "no.db").string(), "--screenshot", "x.png"}, display, folder.path()).exit_code, 6);
+  EXPECT_EQ(run_program({(folder.path() / "no.db").string(), "--screenshot", "x.png"}, display, folder).exit_code, 6);
 }
 
 TEST(Program, APictureHasTheAskedSizeManyColoursAndIsTheSameTwice) {
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const char* display = ::getenv("DISPLAY");
   const auto take = [&](const std::string& name) {
     const std::string file = (folder.path() / name).string();
     EXPECT_EQ(run_program({"--screenshot", file, "--view", "watch", "--demo", "12", "--theme", "dark", "--scale", "1", "--size", "1280x800"}, display,
-                          folder.path())
+                          folder)
                   .exit_code,
               0);
     int width = 0, height = 0;

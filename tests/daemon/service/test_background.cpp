@@ -5,17 +5,16 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <filesystem>
 
 #include "daemon/service/background.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ringwright::service {
 namespace {
 
 TEST(ServiceManager, IsToldWithOneDatagram) {
-  std::string folder = (std::filesystem::temp_directory_path() / "rw-XXXXXX").string();
-  ASSERT_TRUE(::mkdtemp(folder.data()));
-  const std::string path = folder + "/notify";
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "notify";
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::strcpy(address.sun_path, path.c_str());
@@ -30,7 +29,6 @@ TEST(ServiceManager, IsToldWithOneDatagram) {
   notify_service_manager("STOPPING=1");  // nobody to tell
   EXPECT_EQ(::recv(manager, bytes, sizeof bytes, 0), -1);
   ::close(manager);
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

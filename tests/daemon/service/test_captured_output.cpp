@@ -1,11 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
-#include <filesystem>
 #include <fstream>
 
 #include "daemon/service/captured_output.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ringwright::service {
 namespace {
@@ -68,21 +67,19 @@ TEST(LineSplitter, BytesThatAreNoTextBecomeText) {
 }
 
 TEST(RankLog, KeepsTheFileAndTheLastLines) {
-  std::string folder = (std::filesystem::temp_directory_path() / "rw-XXXXXX").string();
-  ASSERT_TRUE(::mkdtemp(folder.data()));
+  const test::TemporaryFolder folder;
   {
-    RankLog log(std::filesystem::path(folder) / "rank0.log");
+    RankLog log(folder / "rank0.log");
     for (int i = 0; i < 30; ++i) log.write("line " + std::to_string(i));
     EXPECT_EQ(log.last_lines().size(), kLastLinesMax);
     EXPECT_EQ(log.last_lines().back(), "line 29");
     EXPECT_EQ(log.write_failures(), 0u);
   }
-  std::ifstream in(folder + "/rank0.log");
+  std::ifstream in(folder / "rank0.log");
   std::string line;
   int lines = 0;
   while (std::getline(in, line)) EXPECT_EQ(line, "line " + std::to_string(lines++));
   EXPECT_EQ(lines, 30);
-  std::filesystem::remove_all(folder);
 }
 
 TEST(RankLog, AFileThatCannotBeWrittenIsCounted) {

@@ -14,39 +14,31 @@
 #include "daemon/worker/runtime/talk.h"
 #include "shared/base/error.h"
 #include "shared/wire/message.h"
+#include "tests/support/eventually.h"
+#include "tests/support/processes.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ringwright::worker {
 namespace {
 
 using std::chrono::milliseconds;
-
-template <class Condition>
-bool eventually(Condition condition, double seconds = 20) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(milliseconds(2));
-  }
-  return true;
-}
+using test::eventually;
+using test::gone;
+using test::TemporaryFolder;
 
 class ChannelTest : public testing::Test {
  protected:
   void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "rw-XXXXXX").string();
-    ASSERT_TRUE(::mkdtemp(name.data()));
-    folder_ = name;
     router_.set(zmq::sockopt::linger, 0);
     router_.bind(options().endpoint);
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   ChannelOptions options() const {
     ChannelOptions options;
     options.endpoint = "ipc://" + (folder_ / "workers.sock").string();
     options.run = "r_00000001";
     options.rank = 3;
-    options.directory = folder_;
+    options.directory = folder_.path();
     return options;
   }
   // The next event, heartbeats left out.
@@ -70,7 +62,7 @@ class ChannelTest : public testing::Test {
   }
   void acknowledge_all() { send({{"op", "ack"}, {"sequence", received_}}); }
 
-  std::filesystem::path folder_;
+  const TemporaryFolder folder_;
   zmq::context_t context_;
   zmq::socket_t router_{context_, zmq::socket_type::router};
   uint64_t received_ = 0, heartbeats_ = 0;
@@ -189,14 +181,6 @@ TEST_F(ChannelTest, TalkSendsExactlySoManyPoints) {
   answering.join();
   EXPECT_EQ(sent, 1000u);
   EXPECT_EQ(points, 1000u);
-}
-
-bool gone(pid_t pid) {
-  std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
-  std::string text;
-  if (!std::getline(in, text)) return true;
-  const size_t name_end = text.rfind(')');
-  return name_end == std::string::npos || text.substr(name_end + 2, 1) == "Z";
 }
 
 // T41: a worker whose daemon has died ends by itself, its children with it, also when its main thread hangs in a collective.

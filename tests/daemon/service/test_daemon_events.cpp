@@ -4,12 +4,13 @@
 #include <fstream>
 #include <set>
 
-#include "tests/daemon/service/daemon_process.h"
 #include "tests/deep_tier.h"
+#include "tests/support/daemon_process.h"
 
 namespace ringwright {
 namespace {
 
+using namespace test;
 using history::RunState;
 
 double resident_mib(pid_t pid) {

@@ -5,12 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
 
-#include "tests/daemon/service/daemon_process.h"
+#include "shared/base/process_tree.h"
+#include "tests/support/daemon_process.h"
 
 namespace ringwright {
 namespace {
 
+using namespace test;
 using history::RunState;
 
 constexpr double kGraceAndFive_s = 0.3 + 0.3 + 5;
@@ -149,6 +152,51 @@ TEST(Faults, T41fWorkerWithChildren) {
   EXPECT_EQ(record.state, RunState::stopped);
   EXPECT_EQ(record.reason, "on request");
   EXPECT_TRUE(eventually([&] { return all_gone(pids); }, kGraceAndFive_s));
+}
+
+// Also a process with a session of its own, which no signal to the worker's group reaches, and what is below it.
+TEST(Faults, T41fWhateverAWorkerHasStartedEndsWithIt) {
+  struct End {
+    const char* name;
+    std::function<void(DaemonProcess&, const std::string&, pid_t)> act;
+    bool daemon_ends;
+  };
+  const End ends[] = {
+      {"stop", [](DaemonProcess& daemon, const std::string& run, pid_t) { daemon.request("run.stop", {{"run", run}}); }, false},
+      {"SIGKILL to a worker", [](DaemonProcess&, const std::string&, pid_t worker) { ::kill(worker, SIGKILL); }, false},
+      {"SIGTERM to the daemon", [](DaemonProcess& daemon, const std::string&, pid_t) { daemon.kill(SIGTERM); }, true},
+      {"SIGKILL to the daemon", [](DaemonProcess& daemon, const std::string&, pid_t) { daemon.kill(SIGKILL); }, true},
+  };
+  for (const End& end : ends) {
+    SCOPED_TRACE(end.name);
+    const TemporaryFolder folder;
+    DaemonProcess daemon(folder);
+    const std::string run = daemon.launch(2, {{"all", {{"stray", true}}}});
+    std::vector<pid_t> pids = daemon.wait_for_processes(run, 4);
+    ASSERT_EQ(pids.size(), 4u);
+    for (const size_t stray : {size_t{1}, size_t{3}})
+      for (const pid_t below : running_descendants(list_processes(), pids[stray])) pids.push_back(below);
+    end.act(daemon, run, pids[0]);
+    if (end.daemon_ends)
+      daemon.wait();
+    else
+      daemon.wait_for_end(run, kGraceAndFive_s);
+    EXPECT_TRUE(eventually([&] { return all_gone(pids); }, kGraceAndFive_s));
+  }
+}
+
+// One run's end is no other run's: the strays of a worker that lives are left alone.
+TEST(Faults, AStrayOfALivingWorkerLivesOn) {
+  const TemporaryFolder folder;
+  const DaemonProcess daemon(folder);
+  const std::string stays = daemon.launch(1, {{"all", {{"stray", true}}}});
+  const std::vector<pid_t> pids = daemon.wait_for_processes(stays, 2);
+  const std::string ends = daemon.launch(1, {{"all", {{"exit_code", 0}}}});
+  EXPECT_EQ(daemon.wait_for_end(ends).state, RunState::finished);
+  EXPECT_FALSE(eventually([&] { return gone(pids[0]) || gone(pids[1]); }, 0.3));
+  daemon.request("run.stop", {{"run", stays}});
+  EXPECT_EQ(daemon.wait_for_end(stays).state, RunState::stopped);
+  EXPECT_TRUE(eventually([&] { return all_gone(pids); }));
 }
 
 TEST(Faults, ForceDoesNotWait) {

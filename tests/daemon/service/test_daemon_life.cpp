@@ -11,11 +11,12 @@
 #include <set>
 
 #include "shared/base/error.h"
-#include "tests/daemon/service/daemon_process.h"
+#include "tests/support/daemon_process.h"
 
 namespace ringwright {
 namespace {
 
+using namespace test;
 using history::RunState;
 
 std::string output_of(const std::string& command, int& status) {

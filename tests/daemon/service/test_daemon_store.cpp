@@ -7,12 +7,13 @@
 #include <set>
 
 #include "shared/base/error.h"
-#include "tests/daemon/service/daemon_process.h"
 #include "tests/deep_tier.h"
+#include "tests/support/daemon_process.h"
 
 namespace ringwright {
 namespace {
 
+using namespace test;
 using history::RunState;
 
 bool has_event(const DaemonProcess& daemon, const std::string& run, const std::string& name) {

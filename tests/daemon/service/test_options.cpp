@@ -1,25 +1,18 @@
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "daemon/service/options.h"
 #include "shared/base/error.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ringwright::service {
 namespace {
 
 class ConfigFile : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "rw-XXXXXX").string();
-    ASSERT_TRUE(::mkdtemp(name.data()));
-    folder_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
   std::filesystem::path file() const { return folder_ / "daemon.yaml"; }
-  void write(const std::string& text) const { std::ofstream(file()) << text; }
+  void write(const std::string& text) const { folder_.write("daemon.yaml", text); }
   ErrorParts error() const {
     try {
       read_config(file());
@@ -28,7 +21,7 @@ class ConfigFile : public testing::Test {
     }
     return {};
   }
-  std::filesystem::path folder_;
+  const test::TemporaryFolder folder_;
 };
 
 TEST_F(ConfigFile, AbsentAndEmptyFilesSetNothing) {

@@ -13,6 +13,7 @@
 #include "daemon/worker/models/local_attention.h"
 #include "daemon/worker/models/rope.h"
 #include "tests/golden/models/golden_model.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ringwright::golden {
 namespace {
@@ -57,12 +58,6 @@ void clear_gradients(const LlamaModel& model) {
 std::vector<int64_t> as_vector(const at::Tensor& tensor) {
   const at::Tensor flat = tensor.to(at::kLong).contiguous();
   return {flat.data_ptr<int64_t>(), flat.data_ptr<int64_t>() + flat.numel()};
-}
-
-std::filesystem::path scratch_folder() {
-  std::string name = (std::filesystem::temp_directory_path() / "rw-golden-XXXXXX").string();
-  if (!::mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
-  return name;
 }
 
 }  // namespace
@@ -140,7 +135,7 @@ void check_greedy(const GoldenModel& golden, const LlamaModel& model, Report& re
 
 void check_saved(const GoldenModel& golden, Report& report) {
   const std::string name = golden.folder.filename().string();
-  const std::filesystem::path scratch = scratch_folder();
+  const test::TemporaryFolder scratch;
   const LoadedCheckpoint loaded = load_checkpoint(golden.folder, at::kFloat);
   for (const uint64_t shard_bytes_max : {uint64_t{1} << 40, uint64_t{100'000}}) {
     const std::filesystem::path folder = scratch / std::to_string(shard_bytes_max);
@@ -157,7 +152,6 @@ void check_saved(const GoldenModel& golden, Report& report) {
     report.check("checkpoint_tensors", described == golden.numbers.at("checkpoint_tensors"), name, described.dump().substr(0, 300));
     report.check("saved config", again.config.raw == loaded.config.raw, name);
   }
-  std::filesystem::remove_all(scratch);
 }
 
 }  // namespace ringwright::golden

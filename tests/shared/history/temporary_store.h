@@ -1,32 +1,17 @@
 // A history file in a folder of its own that goes away with the test, and events to fill it with.
 #pragma once
 
-#include <stdlib.h>
-
 #include <filesystem>
 #include <string>
 
 #include "shared/history/store.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ringwright::history::testing {
 
-class TemporaryFolder {
+class TemporaryFolder : public test::TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "ringwright-history-XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path store() const { return path_ / "history.db"; }
-
- private:
-  std::filesystem::path path_;
+  std::filesystem::path store() const { return path() / "history.db"; }
 };
 
 inline RunRecord make_run(const std::string& id, const std::string& name = "demo") {

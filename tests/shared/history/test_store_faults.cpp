@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "tests/shared/history/temporary_store.h"
+#include "tests/support/eventually.h"
 
 namespace ringwright::history {
 namespace {
@@ -332,9 +333,7 @@ TEST(StoreFaults, WaitsWhenTheQueueIsFull) {
     for (uint64_t i = 1; i <= 75'000; ++i) writer.append(log_line("r_00000001", 0, i, "x"));
   });
   ASSERT_TRUE(failed.wait());
-  const auto deadline = std::chrono::steady_clock::now() + kDeadline;
-  while (writer.queue_full_count() == 0 && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  EXPECT_GT(writer.queue_full_count(), 0u);
+  EXPECT_TRUE(test::eventually([&] { return writer.queue_full_count() > 0; }, 60));
   other.exec("COMMIT");
   sending.join();
   writer.flush();

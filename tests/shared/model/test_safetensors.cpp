@@ -8,25 +8,17 @@
 
 #include "shared/base/error.h"
 #include "shared/model/safetensors.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ringwright::model {
 namespace {
 
 using ::testing::HasSubstr;
 
-class TemporaryFolder : public ::testing::Test {
+class SafetensorsTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "rw-safetensors-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::filesystem::path write(const std::string& name, const std::string& bytes) const {
-    std::ofstream(folder_ / name, std::ios::binary) << bytes;
-    return folder_ / name;
-  }
-  std::filesystem::path folder_;
+  std::filesystem::path write(const std::string& name, const std::string& bytes) const { return folder_.write(name, bytes); }
+  const test::TemporaryFolder folder_;
 };
 
 std::string length_prefix(uint64_t length) {
@@ -66,8 +58,6 @@ int64_t peak_kib() {
   ::getrusage(RUSAGE_SELF, &usage);
   return usage.ru_maxrss;
 }
-
-using SafetensorsTest = TemporaryFolder;
 
 TEST_F(SafetensorsTest, T21LyingHeadersAreRefusedWithFileTensorAndReason) {
   for (const Lie& lie : lies()) {
@@ -141,7 +131,7 @@ TEST_F(SafetensorsTest, T22IndexWithMissingShardNamesItAndItsTensorCount) {
   write("model.safetensors.index.json",
         R"({"weight_map":{"a":"model-00001-of-00002.safetensors","b":"model-00002-of-00002.safetensors","c":"model-00002-of-00002.safetensors"}})");
   try {
-    index_checkpoint(folder_);
+    index_checkpoint(folder_.path());
     FAIL() << "the index was accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.parts().code, "RW-CKPT-002");
@@ -153,11 +143,11 @@ TEST_F(SafetensorsTest, T22StrayFileIsIgnoredAndNoted) {
   write("model-00001-of-00001.safetensors", file_of("{" + tensor_of("a", "[2]", "[0,8]") + "}", 8));
   write("old.safetensors", "not weights");
   write("model.safetensors.index.json", R"({"weight_map":{"a":"model-00001-of-00001.safetensors"}})");
-  const auto tensors = index_checkpoint(folder_);
+  const auto tensors = index_checkpoint(folder_.path());
   ASSERT_EQ(tensors.size(), 1u);
   EXPECT_EQ(tensors.at("a").file.filename(), "model-00001-of-00001.safetensors");
   EXPECT_EQ(tensors.at("a").file_offset, std::filesystem::file_size(tensors.at("a").file) - 8);
-  EXPECT_EQ(stray_weight_files(folder_), std::vector<std::string>{"old.safetensors"});
+  EXPECT_EQ(stray_weight_files(folder_.path()), std::vector<std::string>{"old.safetensors"});
 }
 
 TEST_F(SafetensorsTest, IndexThatLeavesTheFolderOrPromisesTooMuchIsRefused) {
@@ -165,7 +155,7 @@ TEST_F(SafetensorsTest, IndexThatLeavesTheFolderOrPromisesTooMuchIsRefused) {
   for (const char* map : {R"({"a":"../part.safetensors"})", R"({"a":"part.safetensors","b":"part.safetensors"})", R"({"a":1})"}) {
     write("model.safetensors.index.json", std::string(R"({"weight_map":)") + map + "}");
     try {
-      index_checkpoint(folder_);
+      index_checkpoint(folder_.path());
       ADD_FAILURE() << map;
     } catch (const Error& error) {
       EXPECT_EQ(error.parts().code, "RW-CKPT-002") << map;
@@ -175,7 +165,7 @@ TEST_F(SafetensorsTest, IndexThatLeavesTheFolderOrPromisesTooMuchIsRefused) {
 
 TEST_F(SafetensorsTest, FolderWithoutWeightsSaysHowToMakeThem) {
   try {
-    index_checkpoint(folder_);
+    index_checkpoint(folder_.path());
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.parts().code, "RW-CKPT-003");

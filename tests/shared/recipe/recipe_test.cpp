@@ -5,11 +5,12 @@
 #include <gtest/gtest.h>
 
 #include "shared/base/error.h"
-#include "tests/shared/recipe/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ringwright::recipe {
 namespace {
 
+using test::TemporaryFolder;
 using testing::HasSubstr;
 
 ErrorParts error_of(const std::filesystem::path& file, const std::vector<std::string>& overrides = {}) {

@@ -3,7 +3,7 @@
 
 #include "shared/base/error.h"
 #include "shared/recipe/recipe.h"
-#include "tests/shared/recipe/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ringwright::recipe {
 namespace {

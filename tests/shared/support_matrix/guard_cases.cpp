@@ -20,6 +20,7 @@
 #include <set>
 
 #include "shared/support_matrix/support_matrix.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ringwright::support_matrix {
 namespace {
@@ -37,15 +38,6 @@ std::set<std::string>& silent() {
   static std::set<std::string> codes;
   return codes;
 }
-
-struct Folder {
-  fs::path path;
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "ringwright-guard-XXXXXX").string();
-    path = ::mkdtemp(pattern.data());
-  }
-  ~Folder() { fs::remove_all(path); }
-};
 
 std::vector<std::string> overrides_of(const YAML::Node& change, const std::string& folder) {
   std::vector<std::string> overrides;
@@ -80,14 +72,14 @@ void expect_first(const Finding& finding, const YAML::Node& item) {
 }
 
 void run_case(const YAML::Node& item) {
-  const Folder folder;
-  fs::copy_file(kFolder / "base" / "recipe.yaml", folder.path / "recipe.yaml");
+  const test::TemporaryFolder folder;
+  fs::copy_file(kFolder / "base" / "recipe.yaml", folder / "recipe.yaml");
   for (const auto& file : item["files"]) {
-    const fs::path target = folder.path / file.first.as<std::string>();
+    const fs::path target = folder / file.first.as<std::string>();
     fs::create_directories(target.parent_path());
     std::ofstream(target) << file.second.as<std::string>();
   }
-  const auto recipe = recipe::load_recipe(folder.path / "recipe.yaml", overrides_of(item["change"], folder.path.string()));
+  const auto recipe = recipe::load_recipe(folder / "recipe.yaml", overrides_of(item["change"], folder.path().string()));
   const std::vector<Finding> findings = check(recipe);
   bool first = true;
   for (const auto& row : item["fires"]) {

@@ -7,14 +7,6 @@
 
 namespace ringwright::wire {
 
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "rw-XXXXXX").string();
-  if (!::mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() { std::filesystem::remove_all(path_); }
-
 SmallDaemon::SmallDaemon(const Endpoints& endpoints) : control_(context_, zmq::socket_type::router), events_(context_, zmq::socket_type::xpub) {
   control_.set(zmq::sockopt::linger, 0);
   events_.set(zmq::sockopt::linger, 0);

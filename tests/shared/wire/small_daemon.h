@@ -12,19 +12,13 @@
 #include <zmq.hpp>
 
 #include "shared/wire/control.h"
+#include "tests/support/eventually.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ringwright::wire {
 
-// A folder of its own, removed at the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+using test::eventually;
+using test::TemporaryFolder;
 
 class SmallDaemon {
  public:
@@ -60,16 +54,5 @@ class SmallDaemon {
   std::deque<std::pair<zmq::message_t, zmq::message_t>> waiting_;  // identity and request
   std::thread thread_;
 };
-
-// Waits until `condition` holds, at most `seconds`.
-template <class Condition>
-bool eventually(Condition condition, double seconds = 20) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  return true;
-}
 
 }  // namespace ringwright::wire

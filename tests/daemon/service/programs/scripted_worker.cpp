@@ -2,6 +2,7 @@
 //   ignore_sigterm, ignore_stop   true: as it says
 //   blocked                       true: the main thread hangs for ever, as in a collective
 //   child                         true: a child process that ignores SIGTERM
+//   stray                         true: a grandchild with a session of its own, whose parent has ended
 //   print, complain               text for standard output, standard error
 //   metrics                       so many metric messages, acknowledged before it goes on
 //   tell                          {code, what}: the error that it tells, acknowledged before it goes on
@@ -11,6 +12,7 @@
 #include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -43,6 +45,28 @@ int start_child() {
   hang();
 }
 
+int start_stray() {
+  int ends[2];
+  if (::pipe(ends) != 0) return -1;
+  if (const pid_t middle = ::fork(); middle != 0) {
+    int stray = -1;
+    if (::read(ends[0], &stray, sizeof stray) != sizeof stray) stray = -1;
+    ::close(ends[0]);
+    ::close(ends[1]);
+    ::waitpid(middle, nullptr, 0);
+    return stray;
+  }
+  ::setsid();
+  const int stray = ::fork();
+  if (stray == 0) {
+    ::setsid();
+    start_child();
+    hang();
+  }
+  [[maybe_unused]] const ssize_t written = ::write(ends[1], &stray, sizeof stray);
+  ::_exit(0);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -53,7 +77,8 @@ int main(int count, char** arguments) {
   const int child = script.value("child", false) ? start_child() : 0;
   std::optional<ringwright::worker::Channel> channel;
   if (!script.value("silent", false)) channel.emplace(given.channel_options());
-  if (channel) channel->event("test.started", {{"pid", ::getpid()}, {"child", child}, {"port", port_listened_on(given.listen_fd)}});
+  const int stray = script.value("stray", false) ? start_stray() : 0;  // the channel adopts orphans
+  if (channel) channel->event("test.started", {{"pid", ::getpid()}, {"child", child}, {"stray", stray}, {"port", port_listened_on(given.listen_fd)}});
   std::fputs(script.value("print", "").c_str(), stdout);
   std::fputs(script.value("complain", "").c_str(), stderr);
   std::fflush(stdout);

@@ -11,6 +11,7 @@
 #include "daemon/worker/checkpoint/save.h"
 #include "shared/base/error.h"
 #include "shared/model/parameters.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ringwright::worker {
 namespace {
@@ -28,18 +29,12 @@ nlohmann::json small_config(bool tied = false) {
 
 class CheckpointTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "rw-checkpoint-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
   fs::path model_folder(const std::string& name, const nlohmann::json& config) const {
     fs::create_directory(folder_ / name);
     std::ofstream(folder_ / name / "config.json") << config.dump();
     return folder_ / name;
   }
-  fs::path folder_;
+  const test::TemporaryFolder folder_;
 };
 
 std::string code_of(const std::function<void()>& action, std::string* what = nullptr) {
@@ -136,10 +131,10 @@ TEST_F(CheckpointTest, FullDiskLeavesTheEarlierCheckpoint) {
   }
   EXPECT_THAT(text, HasSubstr("earlier checkpoints are untouched"));
   for (const auto& [name, value] : load_checkpoint(folder_ / "out", at::kFloat).parameters) EXPECT_TRUE(at::equal(value, before.at(name))) << name;
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 2) << "a partial folder was left";
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()), 2) << "a partial folder was left";
   save_checkpoint(folder_ / "out", loaded.config, loaded.parameters);
   EXPECT_EQ(load_checkpoint(folder_ / "out", at::kFloat).parameters.at("model.norm.weight")[0].item<float>(), 3);
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 2) << "the replaced folder was left";
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()), 2) << "the replaced folder was left";
 }
 
 TEST_F(CheckpointTest, AFolderOfOtherThingsIsNotReplaced) {

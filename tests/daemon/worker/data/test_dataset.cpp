@@ -8,6 +8,7 @@
 
 #include "daemon/worker/data/dataset.h"
 #include "shared/base/error.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ringwright::worker {
 namespace {
@@ -22,12 +23,9 @@ constexpr const char* kTokenizer = R"({
 class DatasetTest : public testing::Test {
  protected:
   DatasetTest() : tokenizer_(tokenizer::Tokenizer::from_text(kTokenizer, "test")) {
-    std::string pattern = (std::filesystem::temp_directory_path() / "rw-data-XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
     options_.eos_token_id = 9;
     options_.vocab_size = 10;
   }
-  ~DatasetTest() override { std::filesystem::remove_all(folder_); }
 
   Dataset read(const std::string& format, const std::string& content) {
     const auto file = folder_ / "data";
@@ -47,7 +45,7 @@ class DatasetTest : public testing::Test {
   }
 
   tokenizer::Tokenizer tokenizer_;
-  std::filesystem::path folder_;
+  const test::TemporaryFolder folder_;
   DatasetOptions options_;
 };
 
@@ -102,7 +100,7 @@ TEST_F(DatasetTest, BadInputIsOneErrorWithItsLine) {
 TEST_F(DatasetTest, AMissingFileAndAFolderAreNamed) {
   recipe::DataSource source;
   source.format = "text";
-  for (const auto& file : {folder_ / "absent", folder_}) {
+  for (const auto& file : {folder_ / "absent", folder_.path()}) {
     try {
       read_dataset(source, file, tokenizer_, options_);
       ADD_FAILURE() << file;

@@ -3,37 +3,27 @@
 
 #include <sys/types.h>
 
-#include <chrono>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "shared/history/store.h"
 #include "shared/wire/control.h"
+#include "tests/support/eventually.h"
+#include "tests/support/processes.h"
+#include "tests/support/temporary_folder.h"
 
-namespace ringwright {
-
-// A folder that is removed at the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+namespace ringwright::test {
 
 nlohmann::json small_recipe(int workers);
 
 struct DaemonOptions {
   std::string worker = "scripted_worker";
   std::vector<std::string> more = {"--orphan-grace-s", "0.3", "--stop-grace-s", "0.3"};
-  uint64_t file_bytes_max = 0;  // RLIMIT_FSIZE of the daemon, 0: none
+  uint64_t file_bytes_max = 0;                     // RLIMIT_FSIZE of the daemon, 0: none
+  std::filesystem::path runtime_directory, store;  // where they are in the folder, unless said here
 };
 
 class DaemonProcess {
@@ -43,8 +33,8 @@ class DaemonProcess {
   ~DaemonProcess();  // ends it, and waits for it
 
   pid_t pid() const { return pid_; }
-  wire::Endpoints endpoints() const { return wire::endpoints_in(folder_ / "r"); }
-  std::filesystem::path store() const { return folder_ / "s" / "history.db"; }
+  wire::Endpoints endpoints() const { return wire::endpoints_in(runtime_directory_); }
+  const std::filesystem::path& store() const { return store_; }
   nlohmann::json request(const std::string& op, nlohmann::json arguments = nlohmann::json::object()) const;
   // A run of the scripted worker; `script` as it wants it.
   std::string launch(int workers, nlohmann::json script = nlohmann::json::object(), nlohmann::json more = nlohmann::json::object()) const;
@@ -60,18 +50,9 @@ class DaemonProcess {
   int wait();
 
  private:
-  std::filesystem::path folder_;
+  std::filesystem::path runtime_directory_, store_;
   pid_t pid_ = -1;
 };
-
-// Neither running nor asleep: gone, or a zombie that nobody reaps.
-bool gone(pid_t pid);
-
-// The worker processes of a run, as the system lists them.
-std::vector<pid_t> worker_processes(const std::string& run);
-
-// Waits until `condition` holds, at most `seconds`.
-bool eventually(const std::function<bool()>& condition, double seconds = 20);
 
 // The events of one run or of all, as they come.
 class EventLog {
@@ -88,4 +69,4 @@ class EventLog {
   std::unique_ptr<wire::EventStream> stream_;
 };
 
-}  // namespace ringwright
+}  // namespace ringwright::test

@@ -1,4 +1,4 @@
-#include "tests/daemon/service/daemon_process.h"
+#include "tests/support/daemon_process.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -14,18 +14,7 @@
 
 #include "shared/base/error.h"
 
-namespace ringwright {
-
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "rw-XXXXXX").string();
-  if (!::mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
+namespace ringwright::test {
 
 // Just enough of a recipe to be admitted.
 nlohmann::json small_recipe(int workers) {
@@ -42,7 +31,9 @@ nlohmann::json small_recipe(int workers) {
           {"cluster", {{"num_nodes", 1}, {"gpus_per_node", workers}}}};
 }
 
-DaemonProcess::DaemonProcess(const TemporaryFolder& folder, DaemonOptions options) : folder_(folder.path()) {
+DaemonProcess::DaemonProcess(const TemporaryFolder& folder, DaemonOptions options)
+    : runtime_directory_(options.runtime_directory.empty() ? folder / "r" : options.runtime_directory),
+      store_(options.store.empty() ? folder / "s" / "history.db" : options.store) {
   std::vector<std::string> words = {RINGWRIGHT_BINARY_DIR "/ringwrightd",
                                     "--foreground",
                                     "--log-level",
@@ -50,14 +41,14 @@ DaemonProcess::DaemonProcess(const TemporaryFolder& folder, DaemonOptions option
                                     "--store",
                                     store().string(),
                                     "--runtime-dir",
-                                    (folder_ / "r").string(),
+                                    runtime_directory_.string(),
                                     "--worker",
                                     RINGWRIGHT_BINARY_DIR "/tests/" + options.worker};
   words.insert(words.end(), options.more.begin(), options.more.end());
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  const std::string config = "XDG_CONFIG_HOME=" + (folder_ / "c").string();
+  const std::string config = "XDG_CONFIG_HOME=" + (folder / "c").string();
   pid_ = ::fork();
   if (pid_ == 0) {
     ::putenv(const_cast<char*>(config.c_str()));
@@ -118,7 +109,8 @@ std::vector<pid_t> DaemonProcess::wait_for_processes(const std::string& run, siz
     for (const wire::Event& event : history::Reader(store()).run_events(run, 1000)) {
       if (event.body.value("name", "") != "test.started") continue;
       pids.push_back(event.body["pid"].get<pid_t>());
-      if (event.body["child"] != 0) pids.push_back(event.body["child"].get<pid_t>());
+      for (const char* below : {"child", "stray"})
+        if (event.body[below] != 0) pids.push_back(event.body[below].get<pid_t>());
     }
     return pids.size() >= count;
   };
@@ -133,33 +125,6 @@ int DaemonProcess::wait() {
   EXPECT_TRUE(eventually([&] { return ::waitpid(pid_, &status, WNOHANG) == pid_; })) << "ringwrightd does not end";
   pid_ = -1;
   return status;
-}
-
-std::vector<pid_t> worker_processes(const std::string& run) {
-  std::vector<pid_t> pids;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    std::ifstream in(entry.path() / "cmdline");
-    const std::string arguments((std::istreambuf_iterator<char>(in)), {});
-    if (arguments.find("/" + run + "/spec.json") != std::string::npos) pids.push_back(std::stoi(entry.path().filename()));
-  }
-  return pids;
-}
-
-bool gone(pid_t pid) {
-  std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
-  std::string text;
-  if (!std::getline(in, text)) return true;
-  const size_t name_end = text.rfind(')');
-  return name_end == std::string::npos || text.substr(name_end + 2, 1) == "Z";
-}
-
-bool eventually(const std::function<bool()>& condition, double seconds) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return true;
 }
 
 EventLog::EventLog(const wire::Endpoints& endpoints, uint64_t after) {
@@ -180,4 +145,4 @@ size_t EventLog::count() const {
   return events_.size();
 }
 
-}  // namespace ringwright
+}  // namespace ringwright::test
