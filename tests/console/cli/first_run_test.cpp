@@ -3,9 +3,13 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <fstream>
 
+#include "shared/history/records.h"
 #include "tests/console/cli/demo_folder.h"
+#include "tests/deep_tier.h"
 #include "tests/support/eventually.h"
 #include "tests/support/processes.h"
 
@@ -51,7 +55,10 @@ class FirstRun : public DemoTest {
     more.insert(more.begin(), {"policy.max_total_sequence_length=50", "sft.max_num_epochs=1000000", "sft.max_num_steps=1000000"});
     return ringwright(run_arguments(recipe, std::move(more)));
   }
-  nlohmann::json losses_of(const std::string& run) { return json_of({"runs", "metrics", run, "-m", "train/loss"})["metrics"]["train/loss"]; }
+  nlohmann::json points_of(const std::string& run, const std::string& metric) {
+    return json_of({"runs", "metrics", run, "-m", metric})["metrics"][metric];
+  }
+  nlohmann::json losses_of(const std::string& run) { return points_of(run, "train/loss"); }
   void wait_for_step(const std::string& run, int step) {
     ASSERT_TRUE(eventually([&] { return shown(run).value("last_step", -1) >= step; })) << ringwright({"logs", run}).out;
   }
@@ -115,6 +122,34 @@ TEST_F(FirstRun, StopEndsAfterTheStepWithACheckpoint) {
   EXPECT_EQ(shown("last")["reason"], "on request");
   EXPECT_EQ(shown("last")["checkpoints"].size(), 1u);
   EXPECT_TRUE(eventually([&] { return workers().empty(); }));
+}
+
+// T35 with real steps: the time of a step with a console that takes nothing (`ringwright run`, stopped by SIGSTOP) against one that follows.
+TEST_F(FirstRun, T35AStalledConsoleDoesNotSlowTraining) {
+  if (!test::deep_tier()) GTEST_SKIP() << "takes minutes: deep tier";
+  constexpr int kPairs = 3, kSteps = 3000;  // more events than a subscriber's queue holds
+  ASSERT_EQ(ringwright({"daemon", "start"}).exit_code, 0);
+  const auto step_seconds = [&](const std::string& name, bool stalled) {
+    Program console(folder_.path(), run_arguments("demo-sft-cp2.yaml", {"policy.max_total_sequence_length=50", "sft.max_num_epochs=1000000", "--name",
+                                                                        name, "sft.max_num_steps=" + std::to_string(kSteps)}));
+    EXPECT_TRUE(eventually([&] { return console.out().find("step 1") != std::string::npos; })) << console.err();
+    if (stalled) ::kill(console.pid(), SIGSTOP);
+    EXPECT_TRUE(test::eventually([&] { return history::is_final(history::run_state_from_string(shown(name)["state"].get<std::string>())); }, 300));
+    EXPECT_EQ(shown(name)["last_step"], kSteps) << "the run waits for the console";
+    ::kill(console.pid(), SIGCONT);
+    EXPECT_EQ(console.wait().exit_code, 0) << "what it missed it fetches";
+    std::vector<double> seconds;
+    for (const auto& point : points_of(name, "timing/train/total_step_time")) seconds.push_back(point["value"].get<double>());
+    std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2), seconds.end());
+    return seconds.at(seconds.size() / 2);
+  };
+  double followed = 0, stalled = 0;
+  for (int pair = 0; pair < kPairs; ++pair) {
+    followed += step_seconds("followed" + std::to_string(pair), false);
+    stalled += step_seconds("stalled" + std::to_string(pair), true);
+  }
+  std::printf("a step takes %.3f ms with a console that follows, %.3f ms with one that stalls\n", 1e3 * followed / kPairs, 1e3 * stalled / kPairs);
+  EXPECT_LT(stalled, 1.05 * followed);
 }
 
 }  // namespace
