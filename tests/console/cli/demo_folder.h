@@ -16,7 +16,7 @@ class DemoTest : public ::testing::Test {
   template <class Line>
   void write_text(int lines, Line line) {
     std::string text;
-    for (int i = 0; i < lines; ++i) text += line(i) + "\n";
+    for (int i = 0; i < lines; ++i) text.append(line(i)).append("\n");
     folder_.write("ringwright/data/kjv.txt", text);
     std::filesystem::create_directories(model());
     std::filesystem::permissions(folder_ / "ringwright", std::filesystem::perms::owner_all);
