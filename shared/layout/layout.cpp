@@ -29,18 +29,36 @@ void append(std::vector<Run>& runs, const Run& piece) {
 struct Entry {
   std::string_view name;
   std::unique_ptr<Layout> (*make)(int cp, const Options& options);
+  int64_t (*document_multiple)(int cp, const Options& options);
 };
 
+int64_t any_length(int, const Options&) { return 1; }
+int64_t thd_multiple(int cp, const Options&) { return thd_divisor(cp); }
+int64_t deepseek_v4_multiple(int, const Options& options) { return std::max<int64_t>(options.pad_multiple, 2); }
+
 constexpr Entry kLayouts[] = {
-    {"none", make_identity}, {"round_robin", make_round_robin}, {"contiguous", make_contiguous},
-    {"thd", make_thd},       {"balanced", make_balanced},       {"deepseek_v4", make_deepseek_v4},
-    {"glm", make_glm},       {"gemma4", make_gemma4},
+    {"none", make_identity, any_length}, {"round_robin", make_round_robin, any_length}, {"contiguous", make_contiguous, any_length},
+    {"thd", make_thd, thd_multiple},     {"balanced", make_balanced, any_length},       {"deepseek_v4", make_deepseek_v4, deepseek_v4_multiple},
+    {"glm", make_glm, any_length},       {"gemma4", make_gemma4, any_length},
 };
 
 void check_range(std::string_view key, int64_t value, int64_t first, int64_t last, std::string_view action) {
   if (value >= first && value <= last) return;
   refuse("RW-LAYOUT-004", fmt::format("{} = {} is out of range", key, value), std::string(key), fmt::format("a value from {} to {}", first, last),
          std::string(action));
+}
+
+const Entry& find_entry(std::string_view name, int cp, const Options& options) {
+  const auto entry = std::find_if(std::begin(kLayouts), std::end(kLayouts), [&](const Entry& row) { return row.name == name; });
+  if (entry == std::end(kLayouts)) {
+    const std::string near = text::nearest(name, layout_names());
+    refuse("RW-LAYOUT-003", fmt::format("no layout is called \"{}\"", name), std::string(name),
+           fmt::format("one of {}", fmt::join(layout_names(), ", ")), near.empty() ? "choose one of these" : fmt::format("did you mean {}?", near));
+  }
+  check_range("cp", cp, 1, kCpMax, "set cp to the number of ranks that share one sequence");
+  check_range("pad_multiple", options.pad_multiple, 0, kPadMultipleMax, "leave it out, or set a small power of two");
+  check_range("chunk", options.chunk, 1, kChunkMax, "leave it out, or set a power of two such as 512");
+  return *entry;
 }
 
 void check_size(size_t size, int64_t expected) {
@@ -155,17 +173,10 @@ int64_t Layout::work(const MaskArea& area, int64_t padded_length, int rank) cons
   return pairs;
 }
 
-std::unique_ptr<Layout> make_layout(std::string_view name, int cp, const Options& options) {
-  const auto entry = std::find_if(std::begin(kLayouts), std::end(kLayouts), [&](const Entry& row) { return row.name == name; });
-  if (entry == std::end(kLayouts)) {
-    const std::string near = text::nearest(name, layout_names());
-    refuse("RW-LAYOUT-003", fmt::format("no layout is called \"{}\"", name), std::string(name),
-           fmt::format("one of {}", fmt::join(layout_names(), ", ")), near.empty() ? "choose one of these" : fmt::format("did you mean {}?", near));
-  }
-  check_range("cp", cp, 1, kCpMax, "set cp to the number of ranks that share one sequence");
-  check_range("pad_multiple", options.pad_multiple, 0, kPadMultipleMax, "leave it out, or set a small power of two");
-  check_range("chunk", options.chunk, 1, kChunkMax, "leave it out, or set a power of two such as 512");
-  return entry->make(cp, options);
+std::unique_ptr<Layout> make_layout(std::string_view name, int cp, const Options& options) { return find_entry(name, cp, options).make(cp, options); }
+
+int64_t document_multiple(std::string_view name, int cp, const Options& options) {
+  return find_entry(name, cp, options).document_multiple(cp, options);
 }
 
 const std::vector<std::string>& layout_names() {

@@ -131,6 +131,9 @@ struct Options {
 // check_mask throws.
 std::unique_ptr<Layout> make_layout(std::string_view name, int cp, const Options& options = {});
 const std::vector<std::string>& layout_names();
+// What the documents of a packed stream are padded to before the layout takes it: thd 2*cp (1 at cp 1), deepseek_v4 max(pad_multiple, 2), others 1.
+// Errors: those of make_layout for name, cp and bounds.
+int64_t document_multiple(std::string_view name, int cp, const Options& options = {});
 
 // The layout "magi": a permutation that somebody else's solver returned, global positions of each rank's slots. cp is the number of ranks. Throws
 // Error RW-LAYOUT-010 when ranks differ in length, or a position is outside the stream or there twice. sequence_length: before padding.

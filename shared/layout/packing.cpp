@@ -8,6 +8,7 @@
 #include <set>
 
 #include "shared/base/text.h"
+#include "shared/layout/deepseek_v4.h"
 #include "shared/layout/layout.h"
 #include "shared/layout/refusal.h"
 
@@ -268,6 +269,40 @@ const std::vector<std::string>& packing_algorithms() {
     return result;
   }();
   return names;
+}
+
+Pack pack_whole(const std::vector<int64_t>& lengths) {
+  Pack pack;
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    if (lengths[i] < 1) break;
+    pack.documents.push_back(i);
+    pack.row_length += lengths[i];
+  }
+  if (lengths.empty() || pack.documents.size() < lengths.size()) {
+    refuse("RW-PACK-004", lengths.empty() ? "there is no document to pack" : fmt::format("document {} has no tokens", pack.documents.size()),
+           "packing", "documents of at least one token", "check the data");
+  }
+  pack.real_lengths = pack.slot_lengths = lengths;
+  return pack;
+}
+
+RowLengths filled_lengths(std::vector<std::vector<int64_t>> real, std::vector<std::vector<int64_t>> slots) {
+  for (auto* rows : {&real, &slots}) {
+    size_t widest = 0;
+    for (const std::vector<int64_t>& row : *rows) widest = std::max(widest, row.size());
+    for (std::vector<int64_t>& row : *rows) row.resize(widest, kLengthFiller);
+  }
+  return {std::move(real), std::move(slots)};
+}
+
+RowLengths loose_row_lengths(const std::vector<int64_t>& attended, const std::vector<int64_t>& row_lengths) {
+  const int64_t longest = row_lengths.empty() ? 0 : *std::max_element(row_lengths.begin(), row_lengths.end());
+  RowLengths lengths;
+  for (int64_t count : attended) {
+    lengths.real.push_back({count});
+    lengths.slots.push_back({longest});
+  }
+  return lengths;
 }
 
 std::vector<PackedSlot> packed_slots(const std::vector<int64_t>& real_lengths, const std::vector<int64_t>& slot_lengths) {

@@ -44,6 +44,20 @@ struct Packing {
 Packing pack_documents(const std::vector<int64_t>& lengths, const PackingOptions& options);
 const std::vector<std::string>& packing_algorithms();
 
+// All documents in one row, without padding. Throws Error RW-PACK-004 for no documents or one without tokens.
+Pack pack_whole(const std::vector<int64_t>& lengths);
+
+// seq_lens and seq_lens_padded of a batch of rows, each as wide as the longest list.
+struct RowLengths {
+  std::vector<std::vector<int64_t>> real = {};
+  std::vector<std::vector<int64_t>> slots = {};
+};
+
+// Rows that are packs: shorter lists end in kLengthFiller.
+RowLengths filled_lengths(std::vector<std::vector<int64_t>> real, std::vector<std::vector<int64_t>> slots);
+// Rows of one document each: its slot is the longest row. attended: tokens that count; row_lengths: of the rows as they came.
+RowLengths loose_row_lengths(const std::vector<int64_t>& attended, const std::vector<int64_t>& row_lengths);
+
 // Where each slot of a packed row comes from.
 struct PackedSlot {
   int64_t document = 0;  // index within the pack

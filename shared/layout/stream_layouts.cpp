@@ -30,9 +30,6 @@ class StreamLayout : public Layout {
   int64_t sequence_length_, stream_length_;
 };
 
-// One rank takes documents of any length.
-int64_t thd_divisor(int cp) { return cp == 1 ? 1 : int64_t{2} * cp; }
-
 // Head-tail inside each document (contract 2.1).
 class Thd final : public StreamLayout {
  public:
@@ -136,6 +133,8 @@ std::vector<Run> runs_of_chunks(const std::vector<int>& rank_of_chunk, int64_t c
 }
 
 }  // namespace
+
+int64_t thd_divisor(int cp) { return cp == 1 ? 1 : int64_t{2} * cp; }
 
 Facts dispatch_facts(int64_t stream_length, int64_t rows, int64_t row_length) {
   Facts facts{.index_map = true, .padded_length = stream_length};

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+
+#include "shared/layout/refusal.h"
 
 namespace ringwright::layout {
 namespace {
@@ -49,9 +52,43 @@ std::vector<Share> shares_of(const std::vector<Run>& runs, const Grid& grid) {
   return shares;
 }
 
+int64_t tokens_in(const std::vector<PlacedDocument>& documents, const Run& run) {
+  const int64_t end = run.global_start + run.length;
+  auto document = std::partition_point(documents.begin(), documents.end(),
+                                       [&](const PlacedDocument& each) { return each.start + each.slot_length <= run.global_start; });
+  int64_t tokens = 0;
+  for (; document != documents.end() && document->start < end; ++document) {
+    tokens += std::max<int64_t>(std::min(end, document->start + document->real_length) - std::max(run.global_start, document->start), 0);
+  }
+  return tokens;
+}
+
+// Tokens before each position are few enough to be found by bisection; columns may be narrower than documents or hold many of them.
+void add_documents(std::vector<Column>& columns, const Grid& grid, const std::vector<PlacedDocument>& documents) {
+  std::vector<int64_t> tokens_before(documents.size() + 1, 0);
+  for (size_t d = 0; d < documents.size(); ++d) tokens_before[d + 1] = tokens_before[d] + documents[d].real_length;
+  const auto first_behind = [&](int64_t position) {  // the first document that starts at or behind the position
+    return static_cast<size_t>(
+        std::partition_point(documents.begin(), documents.end(), [&](const PlacedDocument& each) { return each.start < position; }) -
+        documents.begin());
+  };
+  const auto tokens_up_to = [&](int64_t position) {
+    const size_t behind = first_behind(position);
+    if (behind == 0) return int64_t{0};
+    const PlacedDocument& last = documents[behind - 1];
+    return tokens_before[behind - 1] + std::min(last.real_length, position - last.start);
+  };
+  for (int64_t i = 0; i < grid.width; ++i) {
+    Column& column = columns[static_cast<size_t>(i)];
+    const int64_t size = grid.end(i) - grid.begin(i), tokens = tokens_up_to(grid.end(i)) - tokens_up_to(grid.begin(i));
+    column.padding_share = static_cast<double>(size - tokens) / static_cast<double>(size);
+    column.document_starts = first_behind(grid.begin(i)) < first_behind(grid.end(i));
+  }
+}
+
 }  // namespace
 
-std::vector<Column> columns(const std::vector<Run>& runs, int width, int64_t first, int64_t last, int64_t sequence_length) {
+std::vector<Column> columns(const std::vector<Run>& runs, int width, int64_t first, int64_t last, const std::vector<PlacedDocument>& documents) {
   if (width <= 0 || last <= first) return {};
   const Grid grid{first, last - first, width};
   std::vector<Column> result(static_cast<size_t>(width));
@@ -68,14 +105,37 @@ std::vector<Column> columns(const std::vector<Run>& runs, int width, int64_t fir
     }
     i = end;
   }
-  for (int64_t i = 0; i < grid.width; ++i) {
-    const int64_t padding = grid.end(i) - std::clamp(sequence_length, grid.begin(i), grid.end(i));
-    result[static_cast<size_t>(i)].padding_share = static_cast<double>(padding) / static_cast<double>(grid.end(i) - grid.begin(i));
-  }
+  add_documents(result, grid, documents);
   return result;
 }
 
-Summary summarize(const Layout& layout, const MaskArea& area) {
+std::vector<PlacedDocument> place_documents(const std::vector<int64_t>& lengths, int64_t multiple) {
+  std::vector<PlacedDocument> documents;
+  int64_t start = 0;
+  for (size_t d = 0; d < lengths.size(); ++d) {
+    const int64_t slot = lengths[d] < 0 || lengths[d] > kSequenceLengthMax ? -1 : (lengths[d] + multiple - 1) / multiple * multiple;
+    if (slot < 0 || start + slot > kSequenceLengthMax) {
+      refuse("RW-LAYOUT-005", fmt::format("document {} of {} tokens, padded to a multiple of {}, cannot stand at {}", d, lengths[d], multiple, start),
+             "document lengths", fmt::format("lengths from 0 on, {} in all", kSequenceLengthMax), "check the lengths");
+    }
+    documents.push_back({start, slot, lengths[d]});
+    start += slot;
+  }
+  return documents;
+}
+
+std::vector<int64_t> document_offsets(const std::vector<PlacedDocument>& documents) {
+  std::vector<int64_t> offsets = {0};
+  for (const PlacedDocument& document : documents) offsets.push_back(document.start + document.slot_length);
+  return offsets;
+}
+
+int64_t Summary::tokens() const {
+  return std::accumulate(documents.begin(), documents.end(), int64_t{0},
+                         [](int64_t sum, const PlacedDocument& each) { return sum + each.real_length; });
+}
+
+Summary summarize(const Layout& layout, const MaskArea& area, std::vector<PlacedDocument> documents) {
   const int64_t sequence_length = area.length();
   Summary summary;
   summary.layout = layout.name();
@@ -85,10 +145,12 @@ Summary summarize(const Layout& layout, const MaskArea& area) {
   summary.padded_length = layout.padded_length(sequence_length);
   summary.divisor = layout.divisor();
   summary.replicated = layout.replicates();
+  if (documents.empty()) documents = {{0, sequence_length, sequence_length}};
+  summary.documents = std::move(documents);
   double total = 0;
   for (int rank = 0; rank < layout.cp(); ++rank) {
     RankSummary own{.rank = rank, .slots = layout.local_length(summary.padded_length), .runs = layout.runs(summary.padded_length, rank)};
-    for (const Run& run : own.runs) own.tokens += std::clamp<int64_t>(sequence_length - run.global_start, 0, run.length);
+    for (const Run& run : own.runs) own.tokens += tokens_in(summary.documents, run);
     own.padding = own.slots - own.tokens;
     own.visible_pairs = layout.work(area, summary.padded_length, rank);
     total += static_cast<double>(own.visible_pairs);

@@ -11,6 +11,8 @@
 namespace ringwright::gui {
 namespace {
 
+constexpr int64_t kChunksMax = 256;  // of balanced
+
 // How much of [start, start + length) lies below `limit`.
 int64_t below(int64_t start, int64_t length, int64_t limit) { return std::clamp<int64_t>(limit - start, 0, length); }
 
@@ -41,8 +43,11 @@ void count(LayoutPicture& picture, const layout::Run& run) {
 
 LayoutPicture picture_layout(const LayoutQuestion& question) {
   const layout::MaskArea area({}, question.tokens);
-  const int64_t document = round_up(question.batch_slots, int64_t{2} * std::max(question.cp, 1));
-  const auto layout = layout::make_layout(question.layout, question.cp, {.document_offsets = {0, document}, .sequence_length = question.batch_slots});
+  // One document; chunks that are large enough to be told apart.
+  const layout::Options options{.document_offsets = {0, round_up(question.batch_slots, int64_t{2} * std::max(question.cp, 1))},
+                                .sequence_length = question.batch_slots,
+                                .chunk = std::clamp(question.batch_slots / kChunksMax, layout::kChunkDefault, layout::kChunkMax)};
+  const auto layout = layout::make_layout(question.layout, question.cp, options);
   LayoutPicture picture{question, layout->padded_length(question.batch_slots), {}, {}, 0, question.cp > 1 && question.layout == "none"};
   picture.ranks.resize(static_cast<size_t>(question.cp));
   const int64_t chunk = std::max<int64_t>(1, heads_and_tails(question.layout) ? picture.padded_length / (2 * question.cp) : picture.padded_length);

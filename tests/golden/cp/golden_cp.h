@@ -3,13 +3,40 @@
 
 #include <nlohmann/json.hpp>
 
+#include "shared/base/error.h"
+#include "tests/golden/golden_cases.h"
+
 namespace ringwright::golden {
 
 void check_local_token_global_indices(const nlohmann::json& golden);
+void check_thd_partition(const nlohmann::json& golden);
 void check_build_mesh(const nlohmann::json& golden);
 void check_mesh_sweep(const nlohmann::json& golden);
 void check_distributed_setup(const nlohmann::json& golden);
 void check_parse_distributed_section(const nlohmann::json& golden);
 void check_mesh_axis_names(const nlohmann::json& golden);
+void check_pack_dataset(const nlohmann::json& golden);
+void check_thd_collate(const nlohmann::json& golden);
+void check_pack_features(const nlohmann::json& golden);
+void check_attn_slices(const nlohmann::json& golden);
+void check_attn_slices_prefix_tree(const nlohmann::json& golden);
+void check_magi_doc_lengths(const nlohmann::json& golden);
+void check_mamba_undo(const nlohmann::json& golden);
+void check_mamba_redo(const nlohmann::json& golden);
+void check_mamba_deinterleave(const nlohmann::json& golden);
+void check_mamba_reinterleave(const nlohmann::json& golden);
+void check_dsv4_local_seq_multiple(const nlohmann::json& golden);
+void check_dsv4_packed_seq_ids(const nlohmann::json& golden);
+
+// Throws Mismatch unless `call` throws an Error: a bad argument, whatever its words.
+template <typename Call>
+void expect_refusal(const Call& call) {
+  try {
+    call();
+  } catch (const Error&) {
+    return;
+  }
+  throw Mismatch("accepted, expected a refusal");
+}
 
 }  // namespace ringwright::golden

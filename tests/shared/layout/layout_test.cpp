@@ -146,6 +146,25 @@ TEST(Layout, FactsOfLayoutsWhoseMapFollowsFromTheLength) {
   EXPECT_EQ(make_layout("gemma4", 2, {.pad_multiple = 8})->facts(3, 7), (Facts{.original_length = 7, .padded_length = 8}));
 }
 
+// Limits: cp up to 1,024, streams up to 2^31 - 1 tokens.
+TEST(LayoutLimits, TheLargestStreamsKeepTheirLastToken) {
+  const int64_t chunk = 1 << 14, length = kSequenceLengthMax / (kCpMax * chunk) * (kCpMax * chunk);
+  for (const std::string name : {"round_robin", "contiguous", "thd", "balanced", "deepseek_v4", "glm", "gemma4"}) {
+    const auto layout = make_layout(name, kCpMax, {.document_offsets = {0, length}, .sequence_length = length, .chunk = chunk});
+    const int64_t padded = layout->padded_length(length);
+    const Slot last = layout->owner(padded, length - 1);
+    bool found = false;
+    for (const layout::Run& run : layout->runs(padded, last.rank)) {
+      const int64_t offset = length - 1 - run.global_start;
+      if (offset >= 0 && offset < run.length) found = run.local_start + offset == last.index;
+    }
+    EXPECT_TRUE(found) << name;
+  }
+  EXPECT_EQ(make_layout("none", 1)->padded_length(kSequenceLengthMax), kSequenceLengthMax);
+  EXPECT_EQ(refusal([] { make_layout("round_robin", 2)->padded_length(kSequenceLengthMax); }).code, "RW-LAYOUT-005");
+  EXPECT_EQ(refusal([] { make_layout("balanced", 2, {.sequence_length = kSequenceLengthMax}); }).code, "RW-LAYOUT-005");
+}
+
 struct Drawn {
   std::unique_ptr<Layout> layout;
   int64_t length;

@@ -1,10 +1,10 @@
 #include "shared/layout/summary.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <rapidcheck.h>
 
 #include <map>
+
+#include "tests/shared/layout/support.h"
 
 namespace ringwright::layout {
 namespace {
@@ -38,10 +38,30 @@ TEST(Summary, AnEmptySequenceIsEven) {
   EXPECT_EQ(summary.slowest_percent(), 100);
 }
 
+TEST(Summary, PaddingInsideDocumentsIsNoToken) {
+  const std::vector<PlacedDocument> documents = place_documents({3, 5}, document_multiple("thd", 2));
+  EXPECT_EQ(documents, (std::vector<PlacedDocument>{{0, 4, 3}, {4, 8, 5}}));
+  const std::vector<int64_t> offsets = document_offsets(documents);
+  const Summary summary =
+      summarize(*make_layout("thd", 2, {.document_offsets = offsets}), MaskArea({.document_offsets = offsets}, offsets.back()), documents);
+  EXPECT_EQ(summary.tokens(), 8);
+  EXPECT_EQ(summary.padding(), 4);
+  EXPECT_EQ(summary.ranks[0].tokens, 3);  // positions 0, 3 (padding), 4, 5, 10 and 11 (padding)
+  EXPECT_EQ(summary.mask, "2 documents, causal");
+  EXPECT_THAT(sentence(summary), HasSubstr("same work with thd"));
+}
+
+TEST(Summary, DocumentLengthsThatAreNone) {
+  EXPECT_EQ(refusal([] { place_documents({3, -1}, 4); }).code, "RW-LAYOUT-005");
+  EXPECT_EQ(refusal([] { place_documents({kSequenceLengthMax, 1}, 1); }).code, "RW-LAYOUT-005");
+  EXPECT_EQ(refusal([] { document_multiple("thf", 2); }).code, "RW-LAYOUT-003");
+  EXPECT_EQ(document_multiple("deepseek_v4", 2, {.pad_multiple = 8}), 8);
+}
+
 TEST(Columns, AMillionTokensAreNotWalked) {
   const auto layout = make_layout("round_robin", 64);
   const int64_t length = int64_t{1} << 30;
-  const std::vector<Column> strip = columns(layout->runs(length), 720, 0, length, length);
+  const std::vector<Column> strip = columns(layout->runs(length), 720, 0, length, {{0, length, length}});
   ASSERT_EQ(strip.size(), 720u);
   EXPECT_EQ(strip.front().owner, 0);
   EXPECT_EQ(strip.back().owner, 0);
@@ -49,21 +69,28 @@ TEST(Columns, AMillionTokensAreNotWalked) {
 }
 
 TEST(Columns, NothingToShow) {
-  EXPECT_TRUE(columns({}, 0, 0, 8, 8).empty());
-  EXPECT_TRUE(columns({}, 4, 8, 8, 8).empty());
-  EXPECT_EQ(columns({}, 4, 0, 8, 8).front().owner, -1);
+  EXPECT_TRUE(columns({}, 0, 0, 8, {}).empty());
+  EXPECT_TRUE(columns({}, 4, 8, 8, {}).empty());
+  EXPECT_EQ(columns({}, 4, 0, 8, {}).front().owner, -1);
 }
 
 // The definition, position by position.
-std::vector<Column> columns_plainly(const std::vector<layout::Run>& runs, int width, int64_t first, int64_t last, int64_t sequence_length) {
+std::vector<Column> columns_plainly(const std::vector<layout::Run>& runs, int width, int64_t first, int64_t last,
+                                    const std::vector<PlacedDocument>& documents) {
   std::vector<Column> result;
   for (int64_t i = 0; i < width; ++i) {
     const int64_t begin = first + i * (last - first) / width;
     const int64_t end = std::max(begin + 1, first + (i + 1) * (last - first) / width);
     std::map<int, int64_t> slots;
     int64_t padding = 0;
+    bool starts = false;
     for (int64_t position = begin; position < end; ++position) {
-      padding += position >= sequence_length ? 1 : 0;
+      bool token = false;
+      for (const PlacedDocument& document : documents) {
+        token = token || (position >= document.start && position < document.start + document.real_length);
+        starts = starts || position == document.start;
+      }
+      padding += token ? 0 : 1;
       for (const layout::Run& run : runs) {
         if (position >= run.global_start && position < run.global_start + run.length) ++slots[run.rank];
       }
@@ -71,7 +98,8 @@ std::vector<Column> columns_plainly(const std::vector<layout::Run>& runs, int wi
     Column column{.owner = -1,
                   .owner_slots = 0,
                   .owners = static_cast<int>(slots.size()),
-                  .padding_share = static_cast<double>(padding) / static_cast<double>(end - begin)};
+                  .padding_share = static_cast<double>(padding) / static_cast<double>(end - begin),
+                  .document_starts = starts};
     for (const auto& [rank, count] : slots) {
       if (count > column.owner_slots) column.owner = rank, column.owner_slots = count;
     }
@@ -83,20 +111,23 @@ std::vector<Column> columns_plainly(const std::vector<layout::Run>& runs, int wi
 TEST(ColumnsProperties, EqualTheDefinition) {
   EXPECT_TRUE(rc::check([] {
     const auto layout = make_layout(*rc::gen::element<std::string>("none", "round_robin", "contiguous"), *rc::gen::inRange(1, 7));
-    const int64_t length = *rc::gen::inRange<int64_t>(0, 120);
-    const int64_t padded = layout->padded_length(length);
+    std::vector<int64_t> lengths = {*rc::gen::inRange<int64_t>(0, 120)};
+    for (const int64_t more : *rc::gen::container<std::vector<int64_t>>(rc::gen::inRange<int64_t>(1, 20))) lengths.push_back(more);
+    const std::vector<PlacedDocument> documents = place_documents(lengths, *rc::gen::inRange<int64_t>(1, 9));
+    const int64_t padded = layout->padded_length(document_offsets(documents).back());
     const int64_t first = *rc::gen::inRange<int64_t>(0, padded + 1);
     const int64_t last = *rc::gen::inRange<int64_t>(0, padded + 1);
     const int width = *rc::gen::inRange(0, 90);
-    const std::vector<Column> got = columns(layout->runs(padded), width, first, last, length);
+    const std::vector<Column> got = columns(layout->runs(padded), width, first, last, documents);
     if (last <= first) return;
-    const std::vector<Column> expected = columns_plainly(layout->runs(padded), width, first, last, length);
+    const std::vector<Column> expected = columns_plainly(layout->runs(padded), width, first, last, documents);
     RC_ASSERT(got.size() == expected.size());
     for (size_t i = 0; i < got.size(); ++i) {
       RC_ASSERT(got[i].owner == expected[i].owner);
       RC_ASSERT(got[i].owner_slots == expected[i].owner_slots);
       RC_ASSERT(got[i].owners == expected[i].owners);
       RC_ASSERT(got[i].padding_share == expected[i].padding_share);
+      RC_ASSERT(got[i].document_starts == expected[i].document_starts);
     }
   }));
 }

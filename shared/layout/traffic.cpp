@@ -1,0 +1,204 @@
+#include "shared/layout/traffic.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "shared/base/text.h"
+#include "shared/layout/refusal.h"
+
+namespace ringwright::layout {
+namespace {
+
+using Ranges = std::vector<Range>;
+
+Ranges merged(Ranges ranges) {
+  std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.start < b.start; });
+  Ranges result;
+  for (const Range& range : ranges) {
+    if (range.start >= range.end) continue;
+    if (!result.empty() && range.start <= result.back().end) {
+      result.back().end = std::max(result.back().end, range.end);
+    } else {
+      result.push_back(range);
+    }
+  }
+  return result;
+}
+
+// Key slots that each rank receives: keys with their values in the forward pass, gradients of both in the backward pass.
+struct Slots {
+  std::vector<int64_t> keys, gradients;
+
+  explicit Slots(int cp) : keys(static_cast<size_t>(cp), 0), gradients(static_cast<size_t>(cp), 0) {}
+};
+
+struct Question {
+  const Layout& layout;
+  const MaskArea& area;
+  int64_t padded_length;
+  const AttentionShape& shape;
+};
+
+// Positions that one rank owns and the same ranks read: the first and the last of these, counted in hops behind the owner. 0: nobody else reads.
+struct Piece {
+  int64_t length;
+  int owner;
+  int first_hop, last_hop;
+  int readers;
+};
+
+// All positions, cut wherever an owner or a reader changes. read_by_rank: what each rank reads of others is added.
+std::vector<Piece> pieces_of(const Question& question, std::vector<int64_t>* read_by_rank = nullptr) {
+  const int cp = question.layout.cp();
+  std::vector<Run> owners = question.layout.runs(question.padded_length);
+  std::sort(owners.begin(), owners.end(), [](const Run& a, const Run& b) { return a.global_start < b.global_start; });
+  std::vector<Ranges> reads;
+  std::vector<int64_t> cuts = {question.padded_length};
+  for (const Run& run : owners) cuts.push_back(run.global_start);
+  for (int rank = 0; rank < cp; ++rank) {
+    reads.push_back(keys_read(question.layout, question.area, question.padded_length, rank));
+    for (const Range& range : reads.back()) cuts.insert(cuts.end(), {range.start, range.end});
+  }
+  std::sort(cuts.begin(), cuts.end());
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+  std::vector<Piece> pieces;
+  size_t owner = 0;
+  for (size_t i = 0; i + 1 < cuts.size(); ++i) {
+    while (owner + 1 < owners.size() && owners[owner + 1].global_start <= cuts[i]) ++owner;
+    pieces.push_back({cuts[i + 1] - cuts[i], owners[owner].rank, 0, 0, 0});
+  }
+  for (int rank = 0; rank < cp; ++rank) {
+    size_t i = 0;
+    for (const Range& range : reads[static_cast<size_t>(rank)]) {
+      i = static_cast<size_t>(std::lower_bound(cuts.begin() + static_cast<std::ptrdiff_t>(i), cuts.end(), range.start) - cuts.begin());
+      for (; i + 1 < cuts.size() && cuts[i] < range.end; ++i) {
+        Piece& piece = pieces[i];
+        const int hop = (rank - piece.owner + cp) % cp;
+        if (hop == 0) continue;
+        piece.first_hop = piece.readers == 0 ? hop : std::min(piece.first_hop, hop);
+        piece.last_hop = std::max(piece.last_hop, hop);
+        ++piece.readers;
+        if (read_by_rank != nullptr) (*read_by_rank)[static_cast<size_t>(rank)] += piece.length;
+      }
+    }
+  }
+  return pieces;
+}
+
+// A piece makes the hops 1..last_hop. Its gradient starts at its first reader and comes home by hop cp.
+Slots ring_slots(const Question& question) {
+  const int cp = question.layout.cp();
+  Slots slots(cp);
+  for (const Piece& piece : pieces_of(question)) {
+    if (piece.readers == 0) continue;
+    for (int hop = 1; hop <= piece.last_hop; ++hop) slots.keys[static_cast<size_t>((piece.owner + hop) % cp)] += piece.length;
+    for (int hop = piece.first_hop + 1; hop <= cp; ++hop) slots.gradients[static_cast<size_t>((piece.owner + hop) % cp)] += piece.length;
+  }
+  return slots;
+}
+
+Slots ranged_slots(const Question& question) {
+  Slots slots(question.layout.cp());
+  for (const Piece& piece : pieces_of(question, &slots.keys)) slots.gradients[static_cast<size_t>(piece.owner)] += piece.length * piece.readers;
+  return slots;
+}
+
+Slots all_gather_slots(const Question& question) {
+  const int cp = question.layout.cp();
+  Slots slots(cp);
+  const int64_t others = question.padded_length / cp * (cp - 1);
+  std::fill(slots.keys.begin(), slots.keys.end(), others);
+  std::fill(slots.gradients.begin(), slots.gradients.end(), others);
+  return slots;
+}
+
+std::vector<RankTraffic> bytes_of(const Slots& slots, const AttentionShape& shape) {
+  const int64_t elements = 2 * shape.kv_heads * shape.head_size;
+  std::vector<RankTraffic> result;
+  for (size_t rank = 0; rank < slots.keys.size(); ++rank) {
+    const int64_t forward = slots.keys[rank] * elements * shape.element_bytes;
+    result.push_back({forward, forward + slots.gradients[rank] * elements * std::max<int64_t>(shape.element_bytes, 4)});
+  }
+  return result;
+}
+
+template <Slots (*slots)(const Question&)>
+std::optional<std::vector<RankTraffic>> by_slots(const Question& question) {
+  if (question.layout.replicates()) return std::vector<RankTraffic>(static_cast<size_t>(question.layout.cp()));
+  return bytes_of(slots(question), question.shape);
+}
+
+// Each rank keeps 1/cp of every tensor and receives the rest of its heads; fewer KV heads than ranks are sent to each rank that needs them.
+std::optional<std::vector<RankTraffic>> all_to_all(const Question& question) {
+  const int64_t cp = question.layout.cp();
+  const AttentionShape& shape = question.shape;
+  if (question.layout.replicates()) return std::vector<RankTraffic>(static_cast<size_t>(cp));
+  if (shape.heads % cp != 0 || (shape.kv_heads % cp != 0 && cp % shape.kv_heads != 0)) return std::nullopt;
+  const int64_t others = question.padded_length / cp * (cp - 1);
+  const int64_t query = others * (shape.heads / cp) * shape.head_size;
+  const int64_t keys = 2 * others * std::max<int64_t>(shape.kv_heads / cp, 1) * shape.head_size;
+  const int64_t bytes = (2 * query + keys) * shape.element_bytes;
+  return std::vector<RankTraffic>(static_cast<size_t>(cp), RankTraffic{bytes, bytes});
+}
+
+struct Method {
+  std::string_view name;
+  std::optional<std::vector<RankTraffic>> (*traffic)(const Question&);
+};
+
+constexpr Method kMethods[] = {
+    {"ring", by_slots<ring_slots>},
+    {"all_gather", by_slots<all_gather_slots>},
+    {"all_to_all", all_to_all},
+    {"ranged", by_slots<ranged_slots>},
+};
+
+}  // namespace
+
+std::optional<std::vector<RankTraffic>> traffic(std::string_view method, const Layout& layout, const MaskArea& area, int64_t padded_length,
+                                                const AttentionShape& shape) {
+  const auto found = std::find_if(std::begin(kMethods), std::end(kMethods), [&](const Method& each) { return each.name == method; });
+  if (found == std::end(kMethods)) {
+    const std::string near = text::nearest(method, traffic_methods());
+    refuse("RW-LAYOUT-011", fmt::format("no attention method is called \"{}\"", method), std::string(method),
+           fmt::format("one of {}", fmt::join(traffic_methods(), ", ")),
+           near.empty() ? "choose one of these" : fmt::format("did you mean {}?", near));
+  }
+  if (shape.heads < 1 || shape.kv_heads < 1 || shape.heads % shape.kv_heads != 0 || shape.head_size < 1 || shape.element_bytes < 1) {
+    refuse("RW-LAYOUT-004",
+           fmt::format("{} heads over {} KV heads of {} elements, {} bytes each, are no attention", shape.heads, shape.kv_heads, shape.head_size,
+                       shape.element_bytes),
+           "attention shape", "at least one of each, and KV heads that divide the heads", "correct the shape");
+  }
+  return found->traffic({layout, area, padded_length, shape});
+}
+
+const std::vector<std::string>& traffic_methods() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> result;
+    for (const Method& each : kMethods) result.emplace_back(each.name);
+    return result;
+  }();
+  return names;
+}
+
+std::vector<Range> keys_read(const Layout& layout, const MaskArea& area, int64_t padded_length, int rank) {
+  const std::vector<MaskBlock>& blocks = area.blocks();
+  const int64_t window = area.mask().window;
+  Ranges reads;
+  for (const Run& run : layout.runs(padded_length, rank)) {
+    const int64_t end = run.global_start + run.length;
+    auto block = std::partition_point(blocks.begin(), blocks.end(),
+                                      [&](const MaskBlock& each) { return each.query_start + each.query_length <= run.global_start; });
+    for (; block != blocks.end() && block->query_start < end; ++block) {
+      const int64_t first = std::max(run.global_start, block->query_start), last = std::min(end, block->query_start + block->query_length);
+      const int64_t nearest = window > 0 ? first - block->skipped - window + 1 : block->key_start;
+      reads.push_back({std::max(block->key_start, nearest), block->causal ? last : block->key_start + block->key_length});
+    }
+  }
+  return merged(std::move(reads));
+}
+
+}  // namespace ringwright::layout

@@ -1,0 +1,50 @@
+// How many bytes a method of context-parallel attention moves in one layer and step. Exact for what the methods of
+// daemon/worker/context_parallel send; pure arithmetic over the layout's runs and the mask's rectangles.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/layout/layout.h"
+#include "shared/layout/mask_area.h"
+
+namespace ringwright::layout {
+
+struct AttentionShape {
+  int64_t heads = 1;
+  int64_t kv_heads = 1;
+  int64_t head_size = 1;
+  int64_t element_bytes = 2;
+};
+
+// What one rank receives.
+struct RankTraffic {
+  int64_t forward_bytes = 0;   // keys and values; for all_to_all also queries, and outputs on their way back
+  int64_t backward_bytes = 0;  // the same again, and gradients of keys and values, which travel in float32 or wider
+
+  bool operator==(const RankTraffic&) const = default;
+};
+
+// One entry a rank, for one row. Methods: "ring" (a block makes only the hops that somebody behind them reads), "all_gather", "all_to_all" (heads),
+// "ranged" (each rank receives what its mask reads). Empty where the method cannot work: all_to_all whose heads cp does not divide, or whose kv_heads
+// neither divide cp nor are divided by it. Throws Error RW-LAYOUT-011 for an unknown method, RW-LAYOUT-004 for a shape that is none, and what
+// Layout::runs throws.
+std::optional<std::vector<RankTraffic>> traffic(std::string_view method, const Layout& layout, const MaskArea& area, int64_t padded_length,
+                                                const AttentionShape& shape);
+const std::vector<std::string>& traffic_methods();
+
+// A stretch of global positions.
+struct Range {
+  int64_t start = 0;
+  int64_t end = 0;
+
+  bool operator==(const Range&) const = default;
+};
+
+// Keys that the rank's queries see, its own among them: ascending, neither overlapping nor touching.
+std::vector<Range> keys_read(const Layout& layout, const MaskArea& area, int64_t padded_length, int rank);
+
+}  // namespace ringwright::layout

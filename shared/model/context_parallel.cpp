@@ -1,0 +1,102 @@
+#include "shared/model/context_parallel.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "shared/base/error.h"
+#include "shared/model/json_file.h"
+
+namespace ringwright::model {
+namespace {
+
+using nlohmann::json;
+
+constexpr uint64_t kConfigBytesMax = 16u << 20;
+constexpr int64_t kSizeMax = int64_t{1} << 31;
+
+const std::vector<ContextParallelFamily> kFamilies = {
+    {"deepseek_v4", "deepseek_v4", "deepseek_v4"},
+    {"glm_moe_dsa", "", "glm"},
+    {"gemma4", "gemma4", "gemma4"},
+    {"gemma4_text", "gemma4", "gemma4"},
+    {"gemma4_moe", "gemma4", "gemma4"},
+    {"kimi_k3", "contiguous", "contiguous"},
+    {"kimi_linear", "contiguous", "contiguous"},
+    {"qwen3_5_moe", "round_robin", "contiguous"},
+    {"gemma3", "", ""},
+    {"gemma3_text", "", ""},
+};
+constexpr std::string_view kPlainRows = "round_robin", kPlainPacked = "thd";
+
+[[noreturn]] void refuse(const std::filesystem::path& file, const char* key, const std::string& what) {
+  throw Error({"RW-MODEL-003", std::string("'") + key + "' " + what, file.string() + ": " + key, "a whole number from 1 to 2,147,483,648",
+               "correct config.json, or choose another model", ExitCode::refused});
+}
+
+class Sizes {
+ public:
+  // A model of text and images keeps the sizes of its text part in a section of its own.
+  Sizes(const json& config, std::filesystem::path file)
+      : section_(config.contains("text_config") && config["text_config"].is_object() ? config["text_config"] : config), file_(std::move(file)) {}
+
+  bool has(const char* key) const { return section_.contains(key) && !section_[key].is_null(); }
+  const json& at(const char* key) const { return section_[key]; }
+  int64_t size(const char* key) const {
+    if (!has(key)) refuse(file_, key, "is missing");
+    const json& value = section_[key];
+    if (!value.is_number_integer() || value < 1 || value > kSizeMax) refuse(file_, key, "is " + value.dump());
+    return value.get<int64_t>();
+  }
+  int64_t size(const char* key, int64_t fallback) const { return has(key) ? size(key) : fallback; }
+  std::string text(const char* key) const { return has(key) && section_[key].is_string() ? section_[key].get<std::string>() : ""; }
+
+ private:
+  const json& section_;
+  std::filesystem::path file_;
+};
+
+int64_t window_of(const Sizes& sizes) {
+  if (!sizes.has("sliding_window") || (sizes.has("use_sliding_window") && sizes.at("use_sliding_window") == false)) return 0;
+  return sizes.size("sliding_window");
+}
+
+}  // namespace
+
+const std::vector<ContextParallelFamily>& context_parallel_families() { return kFamilies; }
+
+ContextParallelFamily find_context_parallel_family(std::string_view model_type) {
+  const auto found =
+      std::find_if(kFamilies.begin(), kFamilies.end(), [&](const ContextParallelFamily& each) { return each.model_type == model_type; });
+  return found != kFamilies.end() ? *found : ContextParallelFamily{"", kPlainRows, kPlainPacked};
+}
+
+ContextParallelConfig read_context_parallel_config(const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / "config.json";
+  if (!std::filesystem::is_regular_file(file)) {
+    throw Error(
+        {"RW-MODEL-001", "there is no config.json", folder.string(), "a folder with a model's config.json", "check the path", ExitCode::usage});
+  }
+  const json config = read_json_file(file, kConfigBytesMax, "RW-MODEL-002");
+  if (!config.is_object()) refuse(file, "config.json", "is no object");
+  const Sizes sizes(config, file);
+  static const std::map<std::string, int64_t> bytes = {{"float32", 4}, {"bfloat16", 2}, {"float16", 2}};
+  ContextParallelConfig result;
+  result.model_type = config.contains("model_type") && config["model_type"].is_string() ? config["model_type"].get<std::string>() : "";
+  result.heads = sizes.size("num_attention_heads");
+  result.kv_heads = sizes.size("num_key_value_heads", result.heads);
+  result.head_size = sizes.has("head_dim") ? sizes.size("head_dim") : sizes.size("hidden_size") / result.heads;
+  result.layers = sizes.size("num_hidden_layers");
+  const auto found = bytes.find(sizes.has("dtype") ? sizes.text("dtype") : sizes.text("torch_dtype"));
+  result.element_bytes = found != bytes.end() ? found->second : 4;
+  result.window = window_of(sizes);
+  if (sizes.has("compress_ratios") && sizes.at("compress_ratios").is_array()) {
+    for (const json& ratio : sizes.at("compress_ratios")) {
+      if (!ratio.is_number_integer()) refuse(file, "compress_ratios", "holds " + ratio.dump());
+      result.compress_ratios.push_back(ratio.get<int64_t>());
+    }
+  }
+  return result;
+}
+
+}  // namespace ringwright::model

@@ -1,0 +1,88 @@
+#include "shared/layout/traffic.h"
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "tests/shared/layout/support.h"
+
+namespace ringwright::layout {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr AttentionShape kOneByte{.heads = 4, .kv_heads = 2, .head_size = 1, .element_bytes = 1};  // 4 bytes a key slot
+
+// Head-tail at cp 2 over 8 causal positions: rank 0 (0, 1, 6, 7) reads all of rank 1 (2..5); rank 1 reads 0 and 1 alone.
+TEST(Traffic, ARingSendsWhatIsRead) {
+  const auto layout = make_layout("round_robin", 2);
+  const auto ring = traffic("ring", *layout, MaskArea({}, 8), 8, kOneByte);
+  ASSERT_TRUE(ring);
+  EXPECT_THAT(*ring, ElementsAre(RankTraffic{4 * 4, 4 * 4 + 2 * 16}, RankTraffic{2 * 4, 2 * 4 + 4 * 16}));
+  EXPECT_EQ(*traffic("ranged", *layout, MaskArea({}, 8), 8, kOneByte), *ring);
+  EXPECT_THAT(*traffic("all_gather", *layout, MaskArea({}, 8), 8, kOneByte), ElementsAre(RankTraffic{16, 16 + 64}, RankTraffic{16, 16 + 64}));
+}
+
+TEST(Traffic, AllToAllMovesHeadsWhereTheyDivide) {
+  const auto layout = make_layout("round_robin", 2);
+  const MaskArea area({}, 8);
+  // 4 slots of the other rank: 2 of 4 heads of queries and outputs, 1 of 2 of keys and values.
+  EXPECT_EQ(traffic("all_to_all", *layout, area, 8, kOneByte)->front().forward_bytes, 4 * (2 + 2 + 1 + 1));
+  EXPECT_FALSE(traffic("all_to_all", *layout, area, 8, {.heads = 3, .kv_heads = 3, .head_size = 1, .element_bytes = 1}));
+  // One KV head goes to both ranks.
+  EXPECT_EQ(traffic("all_to_all", *layout, area, 8, {.heads = 4, .kv_heads = 1, .head_size = 1, .element_bytes = 1})->front().forward_bytes, 24);
+}
+
+TEST(Traffic, NothingMovesWhereEveryRankHoldsAll) {
+  EXPECT_THAT(*traffic("ring", *make_layout("none", 2), MaskArea({}, 8), 8, kOneByte), ElementsAre(RankTraffic{}, RankTraffic{}));
+}
+
+TEST(Traffic, DocumentsOnOneRankDoNotTravel) {
+  const auto layout = make_layout("contiguous", 2);
+  const MaskArea area({.document_offsets = {0, 4, 8}}, 8);
+  EXPECT_THAT(*traffic("ranged", *layout, area, 8, kOneByte), ElementsAre(RankTraffic{}, RankTraffic{}));
+  EXPECT_THAT(*traffic("ring", *layout, area, 8, kOneByte), ElementsAre(RankTraffic{}, RankTraffic{}));
+}
+
+TEST(Traffic, BadArguments) {
+  const auto layout = make_layout("contiguous", 2);
+  const MaskArea area({}, 8);
+  EXPECT_THAT(refusal([&] { traffic("rings", *layout, area, 8, kOneByte); }).action, HasSubstr("ring"));
+  EXPECT_EQ(refusal([&] { traffic("ring", *layout, area, 8, {.heads = 3, .kv_heads = 2}); }).code, "RW-LAYOUT-004");
+}
+
+// The definition, position by position and hop by hop.
+TEST(TrafficProperties, EqualTheDefinition) {
+  EXPECT_TRUE(rc::check([] {
+    const int cp = *rc::gen::inRange(1, 6);
+    const int64_t length = *rc::gen::inRange<int64_t>(0, 70);
+    const Mask mask = any_mask(length);
+    const auto layout = make_layout(*rc::gen::element<std::string>("round_robin", "contiguous", "balanced"), cp,
+                                    {.sequence_length = length, .chunk = 4, .mask = mask});
+    const int64_t padded = layout->padded_length(length);
+    const MaskArea area(mask, length);
+    std::vector<int64_t> ring(static_cast<size_t>(cp), 0), home = ring, ranged = ring, owners = ring;
+    for (int64_t key = 0; key < padded; ++key) {
+      const int owner = layout->owner(padded, key).rank;
+      std::set<int> hops;
+      for (int64_t query = 0; query < length; ++query) {
+        if (key < length && sees(mask, query, key)) hops.insert((layout->owner(padded, query).rank - owner + cp) % cp);
+      }
+      hops.erase(0);
+      for (int hop : hops) ++ranged[static_cast<size_t>((owner + hop) % cp)];
+      owners[static_cast<size_t>(owner)] += static_cast<int64_t>(hops.size());
+      if (hops.empty()) continue;
+      for (int hop = 1; hop <= *hops.rbegin(); ++hop) ++ring[static_cast<size_t>((owner + hop) % cp)];
+      for (int hop = *hops.begin() + 1; hop <= cp; ++hop) ++home[static_cast<size_t>((owner + hop) % cp)];
+    }
+    const auto by_ring = traffic("ring", *layout, area, padded, kOneByte), by_range = traffic("ranged", *layout, area, padded, kOneByte);
+    for (size_t rank = 0; rank < static_cast<size_t>(cp); ++rank) {
+      RC_ASSERT((*by_ring)[rank] == (RankTraffic{4 * ring[rank], 4 * ring[rank] + 16 * home[rank]}));
+      RC_ASSERT((*by_range)[rank] == (RankTraffic{4 * ranged[rank], 4 * ranged[rank] + 16 * owners[rank]}));
+    }
+  }));
+}
+
+}  // namespace
+}  // namespace ringwright::layout
