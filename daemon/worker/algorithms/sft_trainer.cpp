@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "daemon/worker/algorithms/fused_nll.h"
-#include "daemon/worker/context_parallel/ring_attention.h"
+#include "daemon/worker/context_parallel/attention_method.h"
 #include "daemon/worker/context_parallel/flavours.h"
 #include "daemon/worker/models/local_attention.h"
 #include "daemon/worker/parallel/collectives.h"
@@ -19,7 +19,7 @@ namespace {
 
 AttentionFunction attention_for(const ProcessGroup& cp_group, const std::string& flavour) {
   if (cp_group.size == 1) return local_attention;
-  return make_ring_attention(layout::make_layout(flavour, cp_group.size), cp_group);
+  return make_attention("ring", layout::make_layout(flavour, cp_group.size), cp_group);
 }
 
 void require_finite(double value, const char* what, int64_t step) {

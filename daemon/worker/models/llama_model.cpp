@@ -36,7 +36,7 @@ LlamaModel::Layer LlamaModel::layer_of(int64_t index) const {
 }
 
 at::Tensor LlamaModel::forward_layer(const Layer& layer, const at::Tensor& x_Td, int64_t rows, const RopeTable& rope,
-                                     const AttentionFunction& attention, const AttentionMask& mask) const {
+                                     const AttentionFunction& attention, const layout::Mask& mask) const {
   const auto inputs = attention_inputs(x_Td, layer.attention, rope, config_.head_dim, config_.rms_norm_eps);
   const int64_t length = x_Td.size(0) / rows;
   const auto heads_first = [&](const at::Tensor& x_THD) { return x_THD.view({rows, length, -1, config_.head_dim}).transpose(1, 2); };
@@ -46,17 +46,24 @@ at::Tensor LlamaModel::forward_layer(const Layer& layer, const at::Tensor& x_Td,
   return mlp_residual(project_residual(x_Td, attended_TQ, layer.o_dQ, layer.o_bias), layer.mlp, config_.rms_norm_eps);
 }
 
-at::Tensor LlamaModel::forward_hidden(const at::Tensor& ids_BL, const at::Tensor& positions_BL, const AttentionFunction& attention,
-                                      const AttentionMask& mask, int64_t longest_length, const LayerObserver& observer) const {
+at::Tensor LlamaModel::forward_hidden(const at::Tensor& ids_BL, const at::Tensor& positions_BL, const LayerAttentions& attentions,
+                                      const layout::Mask& mask, int64_t longest_length, const LayerObserver& observer) const {
   if (config_.rope.type == "dynamic" && longest_length == 0 && positions_BL.numel() > 0) longest_length = positions_BL.max().item<int64_t>() + 1;
   const RopeTable rope = make_rope_table(config_, positions_BL, longest_length);
   at::Tensor x_Td = at::embedding(parameters_.at("model.embed_tokens.weight"), ids_BL.reshape(-1));
   for (size_t i = 0; i < layers_.size(); ++i) {
-    x_Td = forward_layer(layers_[i], x_Td, ids_BL.size(0), rope, attention, mask);
-    if (observer) observer(static_cast<int64_t>(i), x_Td);
+    const auto layer = static_cast<int64_t>(i);
+    x_Td = forward_layer(layers_[i], x_Td, ids_BL.size(0), rope, attentions.of(layer), mask);
+    if (observer) observer(layer, x_Td);
   }
   x_Td = rms_norm(x_Td, parameters_.at("model.norm.weight"), config_.rms_norm_eps);
   return x_Td.view({ids_BL.size(0), ids_BL.size(1), -1});
+}
+
+int64_t LlamaModel::attention_blocks_over(const LayerAttentions& attentions, int cp_size) const {
+  int64_t count = 0;
+  for (size_t i = 0; i < layers_.size(); ++i) count += attentions.of(static_cast<int64_t>(i)).cp_size() == cp_size ? 1 : 0;
+  return count;
 }
 
 at::Tensor LlamaModel::logits(const at::Tensor& hidden_BLd) const { return at::linear(hidden_BLd, head_weight()).to(at::kFloat); }

@@ -25,8 +25,10 @@ class LlamaModel {
   // ids_BL and positions_BL (int64, global positions, counted within each document) of this rank's tokens, in local order.
   // `longest_length`: tokens of the longest document or row over all ranks, padding included; 0: the largest position here + 1. Only rope type
   // "dynamic" looks at it. Returns the hidden states after the final norm, [B, L, d].
-  at::Tensor forward_hidden(const at::Tensor& ids_BL, const at::Tensor& positions_BL, const AttentionFunction& attention, const AttentionMask& mask,
+  at::Tensor forward_hidden(const at::Tensor& ids_BL, const at::Tensor& positions_BL, const LayerAttentions& attentions, const layout::Mask& mask,
                             int64_t longest_length = 0, const LayerObserver& observer = {}) const;
+  // Attention blocks that would go over a CP group of `cp_size` ranks with these functions: what a set-up is checked by.
+  int64_t attention_blocks_over(const LayerAttentions& attentions, int cp_size) const;
   // hidden_BLd -> logits_BLV in float32. Holds all logits: for evaluation of short inputs; training uses fused_linear_nll.
   at::Tensor logits(const at::Tensor& hidden_BLd) const;
   // [V, d]; the embedding where the model is tied.
@@ -44,7 +46,7 @@ class LlamaModel {
   };
   Layer layer_of(int64_t index) const;
   at::Tensor forward_layer(const Layer& layer, const at::Tensor& x_Td, int64_t rows, const RopeTable& rope, const AttentionFunction& attention,
-                           const AttentionMask& mask) const;
+                           const layout::Mask& mask) const;
 
   model::ModelConfig config_;
   TensorMap parameters_;

@@ -5,7 +5,7 @@
 
 namespace ringwright::worker {
 
-// See AttentionFunction. Key/value heads are taken as they are; packed documents are run one by one, so no token sees another document.
-at::Tensor local_attention(const at::Tensor& q_BHLD, const at::Tensor& k_BKLD, const at::Tensor& v_BKLD, const AttentionMask& mask, double scale);
+// See AttentionFunction; the tokens stand in global order. Throws Error RW-MASK-00x for a mask that does not fit them.
+at::Tensor local_attention(const at::Tensor& q_BHLD, const at::Tensor& k_BKLD, const at::Tensor& v_BKLD, const layout::Mask& mask, double scale);
 
 }  // namespace ringwright::worker

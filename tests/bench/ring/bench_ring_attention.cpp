@@ -11,7 +11,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "daemon/worker/context_parallel/ring_attention.h"
+#include "daemon/worker/context_parallel/attention_method.h"
 #include "daemon/worker/parallel/collectives.h"
 #include "daemon/worker/torch_environment.h"
 #include "shared/base/error.h"
@@ -25,8 +25,14 @@ using nlohmann::json;
 struct Options {
   int ranks = 2, repeats = 5, first_core = 0;
   int64_t tokens = 8192, heads = 8, kv_heads = 8, head_size = 64;
-  std::string layout = "round_robin";
+  std::string layout = "round_robin", method = "ring";
 };
+
+std::string method_names() {
+  std::string names;
+  for (const worker::AttentionMethodEntry& entry : worker::attention_methods()) names += (names.empty() ? "" : ", ") + std::string(entry.name);
+  return names;
+}
 
 double now_s(clockid_t clock) {
   timespec time{};
@@ -58,7 +64,7 @@ void pin_to_core(int n) {
 json measure(const Options& options, const worker::ProcessGroups* ranks) {
   const worker::ProcessGroup group = ranks != nullptr ? ranks->group("cp") : worker::ProcessGroup{};
   const std::shared_ptr<const layout::Layout> layout = layout::make_layout(group.size == 1 ? "none" : options.layout, group.size);
-  const worker::AttentionFunction attend = worker::make_ring_attention(layout, group);
+  const worker::AttentionFunction attend = worker::make_attention(options.method, layout, group);
   const int64_t local = options.tokens / group.size;
   const auto make = [&](int64_t heads) { return at::randn({1, heads, local, options.head_size}); };
   const at::Tensor q = make(options.heads).requires_grad_(), k = make(options.kv_heads).requires_grad_(), v = make(options.kv_heads).requires_grad_();
@@ -128,6 +134,7 @@ int main(int argc, char** argv) {
   app.add_option("--kv-heads", options.kv_heads, "Key and value heads");
   app.add_option("--head-size", options.head_size, "Size of a head");
   app.add_option("--layout", options.layout, "round_robin or contiguous");
+  app.add_option("--method", options.method, "How attention is spread: " + method_names());
   app.add_option("--repeats", options.repeats, "Timed calls; the median counts")->check(CLI::PositiveNumber);
   app.add_option("--first-core", options.first_core, "Rank r is pinned to core number first-core + r of those allowed");
   CLI11_PARSE(app, argc, argv);

@@ -106,7 +106,7 @@ void check_gradients(const GoldenModel& golden, LlamaModel& model, Report& repor
 void check_packed(const GoldenModel& golden, LlamaModel& model, Report& report, const std::string& suffix) {
   const std::string name = golden.folder.filename().string();
   const at::Tensor ids_BL = golden.tensors.at("packed.input_ids").to(at::kLong);
-  AttentionMask mask;
+  layout::Mask mask;
   mask.document_offsets = as_vector(golden.tensors.at("packed.cu_seqlens"));
   const at::Tensor hidden_BLd = model.forward_hidden(ids_BL, golden.tensors.at("packed.position_ids").to(at::kLong), local_attention, mask);
   near(report, "packed.logits" + suffix, name, largest_difference(model.logits(hidden_BLd.detach()), golden.tensors.at("packed.logits")),

@@ -128,7 +128,7 @@ at::Tensor naive_attention(const at::Tensor& q, const at::Tensor& k_in, const at
 TEST(LocalAttention, GroupedHeadsAndPackedDocumentsEqualThePlainFormula) {
   at::manual_seed(3);
   const at::Tensor q = parameter({1, 6, 20, 8}, 1), k = parameter({1, 2, 20, 8}, 1), v = parameter({1, 2, 20, 8}, 1);
-  AttentionMask mask;
+  layout::Mask mask;
   mask.document_offsets = {0, 7, 8, 20};
   std::vector<at::Tensor> parts;
   for (size_t i = 0; i < 3; ++i) {
@@ -147,7 +147,7 @@ TEST(LocalAttention, GroupedHeadsAndPackedDocumentsEqualThePlainFormula) {
 TEST(LocalAttention, OffsetsThatDoNotFitAreRefused) {
   const at::Tensor q = at::zeros({1, 2, 4, 8});
   for (const std::vector<int64_t>& offsets : {std::vector<int64_t>{0, 3}, {1, 4}, {0, 2, 2, 4}}) {
-    AttentionMask mask;
+    layout::Mask mask;
     mask.document_offsets = offsets;
     EXPECT_THROW(local_attention(q, q, q, mask, 1), Error);
   }
