@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "shared/base/error.h"
+#include "shared/model/families.h"
 #include "shared/model/json_file.h"
 
 namespace ringwright::model {
@@ -18,7 +19,6 @@ constexpr int64_t kLayersMax = 10'000;
 constexpr double kParametersMax = 1e14;
 constexpr int64_t kDefaultMaxPositions = 2048;  // of transformers' LlamaConfig
 
-const std::vector<std::string> kFamilies = {"llama"};
 const std::vector<std::string> kRopeTypes = {"default", "linear", "dynamic", "llama3", "yarn"};
 const std::vector<std::string> kDtypes = {"float32", "bfloat16", "float16"};
 
@@ -88,11 +88,12 @@ void require_family(const Section& section, ModelConfig& config) {
     if (!list.empty()) architecture = list[0].get<std::string>();
   }
   config.model_type = section.text("model_type", architecture == "LlamaForCausalLM" ? "llama" : "");
-  const bool known = std::find(kFamilies.begin(), kFamilies.end(), config.model_type) != kFamilies.end();
+  const std::vector<std::string>& families = family_names();
+  const bool known = std::find(families.begin(), families.end(), config.model_type) != families.end();
   if (known && (architecture.empty() || architecture == "LlamaForCausalLM" || architecture == "LlamaModel")) return;
   throw Error({"RW-MODEL-004",
                fmt::format("the model family '{}'{} is not supported", config.model_type, architecture.empty() ? "" : " (" + architecture + ")"),
-               section.file() + ": model_type", fmt::format("one of {} (class LlamaForCausalLM)", fmt::join(kFamilies, ", ")),
+               section.file() + ": model_type", fmt::format("one of {} (class LlamaForCausalLM)", fmt::join(families, ", ")),
                "choose a model of a supported family", ExitCode::refused});
 }
 

@@ -39,9 +39,9 @@ def _make_model(paths):
     return [paths.python, str(paths.peers / "make_model.py"), "--out", _model_folder(paths)]
 
 
-def _ring(paths, ranks, tokens=8192, kv_heads=8):
+def _ring(paths, ranks, tokens=8192, kv_heads=8, *options):
     return [str(paths.tests / "bench_ring_attention"), "--ranks", str(ranks), "--tokens", str(tokens), "--heads", "8", "--kv-heads", str(kv_heads),
-            "--head-size", "64", "--repeats", str(_ring_repeats(tokens))]
+            "--head-size", "64", "--repeats", str(_ring_repeats(tokens)), *options]
 
 
 def _ring_python(paths, tokens, *options):
@@ -73,6 +73,21 @@ def _ring_rows(tokens, share, wall, python, library):
     ]
 
 
+def _packed_row(documents, layout):
+    packed = ["--documents", str(documents), "--layout", layout, "--method", "ranged" if layout == "balanced" else "ring"]
+    apart = ["--documents", str(documents), "--layout", "thd", "--one-by-one"]
+    return Row(f"packed-{layout}-{documents}", f"{documents} documents in 8,192 tokens, 2 ranks of 1 thread: packed ({layout}) against one after the other",
+               ours=lambda p: _ring(p, 2, 8192, 8, *packed), peer=lambda p: _ring(p, 2, 8192, 8, *apart), needs=["tests/bench_ring_attention"],
+               figures=[Figure("wall time", "wall_s", "wall_s", "s", at_most=1.10),
+                        Figure("CPU time of the slowest rank over the mean", "slowest_over_mean", at_most=1.05)])
+
+
+def _memory_row(ranks, share):
+    return Row(f"ring-memory-{ranks}", f"Live tensor bytes of ring attention, 8,192 tokens, 8 heads of 64, forward + backward: {ranks} ranks against 1",
+               ours=lambda p: _ring(p, ranks), peer=lambda p: _ring(p, 1), needs=["tests/bench_ring_attention"],
+               figures=[Figure("peak of the rank with the most", "live_mib", "live_mib", "MiB", at_most=share, timed=False)])
+
+
 def _metric_stream(paths):
     return [str(paths.tests / "bench_metric_stream"), "--worker", str(paths.bin / "ringwright-worker")]
 
@@ -91,6 +106,9 @@ ROWS = [
         ours=lambda p: [str(p.tests / "bench_layout_maps")], needs=["tests/bench_layout_maps"],
         figures=[Figure("time", "slowest_ms", unit="ms", at_most=20),
                  Figure("allocations per token", "allocations_per_token", at_most=0.01, timed=False)]),
+    *[_packed_row(documents, layout) for layout in ("thd", "balanced") for documents in (1, 5, 50)],
+    _memory_row(2, 0.80),
+    _memory_row(4, 0.45),
     Row("train-step", "Training step, 58M Llama, 1 x 1,024 tokens, cp = 1, 2 threads: ours against PyTorch + transformers",
         ours=lambda p: [str(p.tests / "bench_train_step"), "--model", _model_folder(p), *_STEP], threads=2, prepare=_make_model,
         peer=lambda p: [p.python, str(p.peers / "train_step.py"), "--model", _model_folder(p), *_STEP], needs=["tests/bench_train_step"],

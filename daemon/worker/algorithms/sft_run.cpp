@@ -17,6 +17,7 @@
 #include "shared/base/error.h"
 #include "shared/base/text.h"
 #include "shared/history/fingerprint.h"
+#include "shared/model/families.h"
 
 namespace ringwright::worker {
 namespace {
@@ -93,9 +94,9 @@ class SftRun {
                     text::format_count(train_.token_count), train_.dropped_row_count, text::format_count(train_.dropped_token_count)));
     if (const int dp = groups_.group("dp").size; dp > 1)
       log(fmt::format("data parallelism: {} groups share each global batch of {} rows", dp, config_.train_global_batch_size));
-    const std::string attention = spec_.cp > 1
-                                      ? fmt::format("{0} of {0} attention blocks hold the cp group of {1} ranks", config.num_hidden_layers, spec_.cp)
-                                      : std::string("whole sequences on one rank");
+    const std::string attention = spec_.cp > 1 ? fmt::format("{} of {} attention blocks hold the cp group of {} ranks",
+                                                             trainer_.attention_blocks_over_cp(), model::attention_block_count(config), spec_.cp)
+                                               : std::string("whole sequences on one rank");
     channel_.log("info", fmt::format("attention: {}; {} threads", attention, spec_.threads_per_rank));
     if (rank_ != 0) return;
     channel_.event("run.step_limit", {{"steps", steps_to_run()}});

@@ -12,6 +12,7 @@
 #include "daemon/worker/parallel/collectives.h"
 #include "daemon/worker/parallel/gradients.h"
 #include "shared/base/error.h"
+#include "shared/model/families.h"
 #include "shared/wire/message.h"
 
 namespace ringwright::worker {
@@ -57,16 +58,18 @@ SftTrainer::SftTrainer(LlamaModel& model, const recipe::SftConfig& config, const
       config_(config),
       cp_group_(cp_group),
       options_(std::move(options)),
-      attention_(attention_for(cp_group, options_.cp_flavour)),
+      attentions_(attention_for(cp_group, options_.cp_flavour)),
       optimizer_(model.parameters(), config.optimizer),
-      schedule_(config.optimizer.lr, config.scheduler, config.scheduler_milestones) {}
+      schedule_(config.optimizer.lr, config.scheduler, config.scheduler_milestones) {
+  check_attention_blocks(attention_blocks_over_cp(), model::attention_block_count(model.config()), cp_group.size);
+}
 
 at::Tensor SftTrainer::run_local(const at::Tensor& ids_BL, const at::Tensor& positions_BL, const at::Tensor& targets_BL, const at::Tensor& weights_BL,
                                  int64_t sequence_length, bool with_gradients) {
   const at::AutoGradMode grad_mode(with_gradients);
   const int64_t forward_begin_ns = wire::now_unix_ns();
   const at::Tensor hidden_Td =
-      model_.forward_hidden(ids_BL, positions_BL, attention_, {}, sequence_length).reshape({-1, model_.config().hidden_size});
+      model_.forward_hidden(ids_BL, positions_BL, attentions_, {}, sequence_length).reshape({-1, model_.config().hidden_size});
   const FusedNll nll = fused_linear_nll(hidden_Td, model_.head_weight(), targets_BL.reshape(-1), weights_BL.reshape(-1));
   const int64_t forward_end_ns = wire::now_unix_ns();
   if (options_.span) options_.span("forward", forward_begin_ns, forward_end_ns);

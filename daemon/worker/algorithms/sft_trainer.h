@@ -42,7 +42,8 @@ struct SftTrainerOptions {
 class SftTrainer {
  public:
   // `cp_group`: one rank means plain attention and no sharder. All ranks of the CP and data-parallel groups must call every function with the same
-  // rows, the global batch: each takes its own (rows_of_rank). Losses, counts and gradients are those of the global batch on every rank.
+  // rows, the global batch: each takes its own (rows_of_rank). Losses, counts and gradients are those of the global batch on every rank. Throws Error
+  // RW-CP-004 when not all attention blocks of the model hold the CP group.
   SftTrainer(LlamaModel& model, const recipe::SftConfig& config, const ProcessGroup& cp_group, SftTrainerOptions options);
 
   // Throws Error RW-TRAIN-001 when loss or gradient is not finite; the weights are then unchanged.
@@ -53,6 +54,8 @@ class SftTrainer {
   double accumulate_gradients(const std::vector<const Row*>& rows);
 
   int64_t step_count() const { return step_count_; }
+  // Attention blocks that work over the CP group.
+  int64_t attention_blocks_over_cp() const { return model_.attention_blocks_over(attentions_, cp_group_.size); }
 
  private:
   // Log-probabilities [B, S] of each target in caller coordinates (0 where there is none), the same on every rank. With gradients it also runs
@@ -68,7 +71,7 @@ class SftTrainer {
   recipe::SftConfig config_;
   ProcessGroup cp_group_;
   SftTrainerOptions options_;
-  AttentionFunction attention_;
+  LayerAttentions attentions_;
   AdamW optimizer_;
   LearningRateSchedule schedule_;
   int64_t step_count_ = 0;

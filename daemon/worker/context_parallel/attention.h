@@ -23,8 +23,8 @@ namespace ringwright::worker {
 // positions of the padded sequence and holds for every row.
 class AttentionFunction {
  public:
-  using Call = std::function<at::Tensor(const at::Tensor& q_BHLD, const at::Tensor& k_BKLD, const at::Tensor& v_BKLD, const layout::Mask& mask,
-                                        double scale)>;
+  using Call =
+      std::function<at::Tensor(const at::Tensor& q_BHLD, const at::Tensor& k_BKLD, const at::Tensor& v_BKLD, const layout::Mask& mask, double scale)>;
 
   AttentionFunction() = default;
   // cp_size: ranks of the CP group that the call works over; 1: it stays on its rank.

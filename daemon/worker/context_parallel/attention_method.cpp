@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "daemon/worker/context_parallel/all_gather_attention.h"
+#include "daemon/worker/context_parallel/attention_plan.h"
 #include "daemon/worker/context_parallel/ranged_attention.h"
 #include "daemon/worker/context_parallel/ring_attention.h"
 #include "daemon/worker/context_parallel/whole_attention.h"
@@ -97,6 +98,16 @@ AttentionFunction differentiable(c10::intrusive_ptr<AttentionMethod> method, int
 
 void check_attention(std::string_view method, const AttentionRequest& request, int64_t length) { check_entry(entry_of(method), request, length); }
 
+void check_attention_blocks(int64_t holding, int64_t wanted, int cp_size) {
+  if (holding == wanted) return;
+  throw Error({.code = "RW-CP-004",
+               .what = fmt::format("{} of {} attention blocks hold the CP group of {} ranks", holding, wanted, cp_size),
+               .where = "attention set-up",
+               .expected = "all of them: a block without the group would attend over its rank's own tokens alone",
+               .action = "give every attention block of the model the sharded attention; this is a fault of the program",
+               .exit_code = ExitCode::run_failed});
+}
+
 AttentionFunction make_attention(std::string_view method, std::shared_ptr<const layout::Layout> layout, const ProcessGroup& group) {
   const AttentionMethodEntry& entry = entry_of(method);
   if (layout->cp() != group.size) {
@@ -108,12 +119,12 @@ AttentionFunction make_attention(std::string_view method, std::shared_ptr<const 
                  .exit_code = ExitCode::run_failed});
   }
   const AttentionFunction attend = differentiable(entry.make({layout, group}), group.size);
-  return {[attend, layout, &entry](const at::Tensor& q_BHLD, const at::Tensor& k_BKLD, const at::Tensor& v_BKLD, const layout::Mask& mask,
-                                   double scale) {
-            check_entry(entry, {*layout, mask, q_BHLD.size(1), k_BKLD.size(1)}, padded_length(*layout, q_BHLD.size(2)));
-            return attend(q_BHLD, k_BKLD, v_BKLD, mask, scale);
-          },
-          group.size};
+  return {
+      [attend, layout, &entry](const at::Tensor& q_BHLD, const at::Tensor& k_BKLD, const at::Tensor& v_BKLD, const layout::Mask& mask, double scale) {
+        check_entry(entry, {*layout, mask, q_BHLD.size(1), k_BKLD.size(1)}, padded_length(*layout, q_BHLD.size(2)));
+        return attend(q_BHLD, k_BKLD, v_BKLD, mask, scale);
+      },
+      group.size};
 }
 
 }  // namespace ringwright::worker

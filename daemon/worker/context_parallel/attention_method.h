@@ -67,6 +67,10 @@ AttentionFunction make_attention(std::string_view method, std::shared_ptr<const 
 // `length`: of the padded sequence.
 void check_attention(std::string_view method, const AttentionRequest& request, int64_t length);
 
+// A sequence that is sharded is right only when every attention block sees all of it. Throws Error RW-CP-004 when another number of blocks than
+// `wanted` (the family's) hold the CP group of `cp_size` ranks; to be called before the first step.
+void check_attention_blocks(int64_t holding, int64_t wanted, int cp_size);
+
 // A differentiable function of a method. cp_size: see AttentionFunction.
 AttentionFunction differentiable(c10::intrusive_ptr<AttentionMethod> method, int cp_size);
 

@@ -114,8 +114,8 @@ std::vector<AttentionTile> cut_all(const std::vector<Run>& queries, const std::v
                                    const layout::Mask& mask) {
   std::vector<AttentionTile> tiles;
   for (const Run& query : queries) {
-    auto block = std::partition_point(blocks.begin(), blocks.end(),
-                                      [&](const MaskBlock& b) { return b.query_start + b.query_length <= query.global_start; });
+    auto block =
+        std::partition_point(blocks.begin(), blocks.end(), [&](const MaskBlock& b) { return b.query_start + b.query_length <= query.global_start; });
     for (; block != blocks.end() && block->query_start < query.global_start + query.length; ++block) cut_block(query, keys, *block, mask, tiles);
   }
   return tiles;
@@ -171,8 +171,8 @@ void sort_by(std::vector<AttentionTile>& tiles, Key&& key) {
   std::sort(tiles.begin(), tiles.end(), [&](const AttentionTile& a, const AttentionTile& b) { return key(a) < key(b); });
 }
 
-std::vector<AttentionTile> plan_blocks(const std::vector<Run>& queries, const std::vector<Run>& keys_by_position, const std::vector<MaskBlock>& blocks,
-                                       const layout::Mask& mask) {
+std::vector<AttentionTile> plan_blocks(const std::vector<Run>& queries, const std::vector<Run>& keys_by_position,
+                                       const std::vector<MaskBlock>& blocks, const layout::Mask& mask) {
   std::vector<AttentionTile> tiles = cut_all(queries, keys_by_position, blocks, mask);
   sort_by(tiles, query_order);
   join_neighbours(tiles, join_keys);
@@ -195,10 +195,7 @@ SlotRanges keys_read(const std::vector<AttentionTile>& tiles) {
   return SlotRanges(std::move(ranges));
 }
 
-int64_t padded_length(const layout::Layout& layout, int64_t local_length) {
-  const int64_t length = local_length * layout.cp();
-  return layout.local_length(length) == local_length ? length : local_length;
-}
+int64_t padded_length(const layout::Layout& layout, int64_t local_length) { return layout.replicates() ? local_length : local_length * layout.cp(); }
 
 AttentionPlan::AttentionPlan(const layout::Layout& layout, int64_t local_length, int rank, const layout::Mask& mask)
     : cp_(layout.cp()), local_length_(local_length), tiles_(static_cast<size_t>(cp_)), reads_(static_cast<size_t>(cp_) * static_cast<size_t>(cp_)) {

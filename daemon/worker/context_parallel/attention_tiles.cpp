@@ -2,9 +2,13 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <limits>
 #include <map>
+#include <span>
 #include <tuple>
+
+#include "daemon/worker/kernels/attention_pack.h"
 
 namespace ringwright::worker {
 namespace {
@@ -33,6 +37,29 @@ class TileMasks {
 };
 
 at::Tensor queries_of(const at::Tensor& x, const AttentionTile& tile) { return x.narrow(2, tile.queries.start, tile.queries.length); }
+
+bool is_causal(const AttentionTile& tile) { return tile.kind == AttentionTile::Kind::causal; }
+
+// Tiles that make one call of the operator: neighbours of one kind where the device packs them, else each alone.
+using TileGroup = std::span<const AttentionTile>;
+std::vector<TileGroup> groups_of(const std::vector<AttentionTile>& tiles, bool pack) {
+  std::vector<TileGroup> groups;
+  for (size_t begin = 0; begin < tiles.size();) {
+    size_t end = begin + 1;
+    while (pack && tiles[begin].kind != AttentionTile::Kind::window && end < tiles.size() && tiles[end].kind == tiles[begin].kind) ++end;
+    groups.push_back(TileGroup(tiles).subspan(begin, end - begin));
+    begin = end;
+  }
+  return groups;
+}
+
+std::vector<BlockRange> block_ranges(const TileGroup& group, const KeyBlock& keys) {
+  std::vector<BlockRange> ranges;
+  for (const AttentionTile& tile : group) {
+    ranges.push_back({tile.queries.start, tile.queries.length, keys.slots.packed_offset(tile.keys.start), tile.keys.length});
+  }
+  return ranges;
+}
 
 // The slots `wanted` of a tensor that holds the slots `held`.
 at::Tensor repacked(const at::Tensor& x_BMKD, const SlotRanges& held, const SlotRanges& wanted) {
@@ -78,13 +105,9 @@ KeyBlock KeyBlock::empty(const at::Tensor& like_BKLD, const SlotRanges& slots, a
 
 KeyBlock KeyBlock::part(const SlotRanges& wanted) const { return {repacked(k_BMKD, slots, wanted), repacked(v_BMKD, slots, wanted), wanted}; }
 
-at::Tensor KeyBlock::k_BKMD(const SlotRange& range) const {
-  return k_BMKD.narrow(1, slots.packed_offset(range.start), range.length).transpose(1, 2);
-}
+at::Tensor KeyBlock::k_BKMD(const SlotRange& range) const { return k_BMKD.narrow(1, slots.packed_offset(range.start), range.length).transpose(1, 2); }
 
-at::Tensor KeyBlock::v_BKMD(const SlotRange& range) const {
-  return v_BMKD.narrow(1, slots.packed_offset(range.start), range.length).transpose(1, 2);
-}
+at::Tensor KeyBlock::v_BKMD(const SlotRange& range) const { return v_BMKD.narrow(1, slots.packed_offset(range.start), range.length).transpose(1, 2); }
 
 at::ScalarType accumulation_type(const at::Tensor& tensor) { return tensor.scalar_type() == at::kDouble ? at::kDouble : at::kFloat; }
 
@@ -125,9 +148,16 @@ KeyBlock KeyGradientSum::finish() {
 
 void AttentionSum::add(const std::vector<AttentionTile>& tiles, const KeyBlock& keys) {
   TileMasks masks(q_BHLD_.device());
-  for (const AttentionTile& tile : tiles) {
-    add_block(tile.queries,
-              attention_block_forward(queries_of(q_BHLD_, tile), keys.k_BKMD(tile.keys), keys.v_BKMD(tile.keys), masks.of(tile), scale_));
+  for (const TileGroup& group : groups_of(tiles, packs_blocks(q_BHLD_))) {
+    const AttentionTile& first = group.front();
+    if (group.size() == 1) {
+      add_block(first.queries,
+                attention_block_forward(queries_of(q_BHLD_, first), keys.k_BKMD(first.keys), keys.v_BKMD(first.keys), masks.of(first), scale_));
+      continue;
+    }
+    const std::vector<AttentionBlock> blocks = attention_blocks_forward(q_BHLD_, keys.k_BMKD.transpose(1, 2), keys.v_BMKD.transpose(1, 2),
+                                                                        block_ranges(group, keys), is_causal(first), scale_);
+    for (size_t i = 0; i < group.size(); ++i) add_block(group[i].queries, blocks[i]);
   }
 }
 
@@ -190,14 +220,25 @@ void AttentionGradientSum::add(const std::vector<AttentionTile>& tiles, const Ke
 
 void AttentionGradientSum::add(const std::vector<AttentionTile>& tiles, const KeyBlock& keys, const HeadLane& lane, KeyGradientSum& into) {
   TileMasks masks(q_BHLD_.device());
-  for (const AttentionTile& tile : tiles) {
-    const auto queries = [&](const at::Tensor& x) { return queries_of(x, tile).narrow(1, lane.heads.start, lane.heads.length); };
-    const auto of_lane = [&](const at::Tensor& x_BKMD) { return x_BKMD.narrow(1, lane.kv_heads.start, lane.kv_heads.length); };
-    const AttentionBlockGradients share =
-        attention_block_backward(queries(grad_out_BHLD_), queries(q_BHLD_), of_lane(keys.k_BKMD(tile.keys)), of_lane(keys.v_BKMD(tile.keys)),
-                                 {queries(merged_.out_BHLD), queries(merged_.lse_BHL)}, masks.of(tile), scale_);
+  const auto of_heads = [&](const at::Tensor& x) { return x.narrow(1, lane.heads.start, lane.heads.length); };
+  const auto of_lane = [&](const at::Tensor& x_BKMD) { return x_BKMD.narrow(1, lane.kv_heads.start, lane.kv_heads.length); };
+  const auto take = [&](const AttentionTile& tile, const AttentionBlockGradients& share) {
     grad_q_.add(tile.queries, share.q_BHLD, lane.index);
     into.add(tile.keys, share, lane);
+  };
+  for (const TileGroup& group : groups_of(tiles, packs_blocks(q_BHLD_))) {
+    const AttentionTile& first = group.front();
+    if (group.size() == 1) {
+      const auto queries = [&](const at::Tensor& x) { return of_heads(queries_of(x, first)); };
+      take(first,
+           attention_block_backward(queries(grad_out_BHLD_), queries(q_BHLD_), of_lane(keys.k_BKMD(first.keys)), of_lane(keys.v_BKMD(first.keys)),
+                                    {queries(merged_.out_BHLD), queries(merged_.lse_BHL)}, masks.of(first), scale_));
+      continue;
+    }
+    const std::vector<AttentionBlockGradients> shares = attention_blocks_backward(
+        of_heads(grad_out_BHLD_), of_heads(q_BHLD_), of_lane(keys.k_BMKD.transpose(1, 2)), of_lane(keys.v_BMKD.transpose(1, 2)),
+        {of_heads(merged_.out_BHLD), of_heads(merged_.lse_BHL)}, block_ranges(group, keys), is_causal(first), scale_);
+    for (size_t i = 0; i < group.size(); ++i) take(group[i], shares[i]);
   }
 }
 

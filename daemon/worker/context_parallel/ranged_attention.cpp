@@ -77,9 +77,9 @@ class RangedAttention final : public AttentionMethod {
 
   Incoming exchange_gradient(const AttentionPlan& plan, const KeyBlock& outgoing, const AttentionOperands& operands, int step) const {
     KeyBlock incoming = KeyBlock::empty(operands.k_BKLD, plan.reads(reader(step), group_.rank), accumulation_type(operands.q_BHLD));
-    Transfers transfers(
-        group_, {{outgoing.k_BMKD.contiguous(), source(step), kKeyGradients}, {outgoing.v_BMKD.contiguous(), source(step), kValueGradients}},
-        {{incoming.k_BMKD, reader(step), kKeyGradients}, {incoming.v_BMKD, reader(step), kValueGradients}});
+    Transfers transfers(group_,
+                        {{outgoing.k_BMKD.contiguous(), source(step), kKeyGradients}, {outgoing.v_BMKD.contiguous(), source(step), kValueGradients}},
+                        {{incoming.k_BMKD, reader(step), kKeyGradients}, {incoming.v_BMKD, reader(step), kValueGradients}});
     return {std::move(incoming), std::move(transfers)};
   }
 

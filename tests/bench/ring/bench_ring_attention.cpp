@@ -8,13 +8,16 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "daemon/worker/context_parallel/attention_method.h"
 #include "daemon/worker/parallel/collectives.h"
 #include "daemon/worker/torch_environment.h"
 #include "shared/base/error.h"
+#include "tests/daemon/worker/support/live_bytes.h"
 #include "tests/daemon/worker/support/rank_processes.h"
 
 namespace {
@@ -24,7 +27,8 @@ using nlohmann::json;
 
 struct Options {
   int ranks = 2, repeats = 5, first_core = 0;
-  int64_t tokens = 8192, heads = 8, kv_heads = 8, head_size = 64;
+  int64_t tokens = 8192, heads = 8, kv_heads = 8, head_size = 64, documents = 0;
+  bool one_by_one = false;
   std::string layout = "round_robin", method = "ring";
 };
 
@@ -60,29 +64,78 @@ void pin_to_core(int n) {
   sched_setaffinity(0, sizeof(chosen), &chosen);
 }
 
-// One rank's medians.
+// Documents of one to five shares each, of whole `unit`s, that fill the tokens.
+std::vector<int64_t> document_offsets(int64_t tokens, int64_t documents, int64_t unit) {
+  std::vector<int64_t> offsets = {0};
+  const int64_t units = tokens / unit;
+  int64_t shares = 0, passed = 0;
+  for (int64_t d = 0; d < documents; ++d) shares += 1 + d * 7 % 5;
+  for (int64_t d = 0; d < documents; ++d) {
+    passed += 1 + d * 7 % 5;
+    offsets.push_back(units * passed / shares * unit);
+  }
+  return offsets;
+}
+
+// One call over a part of the sequence: all documents at once, or one of them.
+struct Job {
+  worker::AttentionFunction attend;
+  layout::Mask mask;
+  at::Tensor q, k, v, grad_out;
+
+  void run(double scale) const {
+    attend(q, k, v, mask, scale).backward(grad_out);
+    for (const at::Tensor& tensor : {q, k, v}) tensor.mutable_grad().reset();
+  }
+};
+
+Job make_job(const Options& options, const worker::ProcessGroup& group, const std::vector<int64_t>& offsets) {
+  layout::Options layout_options;
+  Job job;
+  if (options.documents > 0) {
+    job.mask.document_offsets = offsets;
+    layout_options.document_offsets = offsets;
+    layout_options.sequence_length = offsets.back();
+    layout_options.mask = job.mask;
+  }
+  const std::shared_ptr<const layout::Layout> layout = layout::make_layout(group.size == 1 ? "none" : options.layout, group.size, layout_options);
+  const int64_t local = layout->padded_length(offsets.back()) / group.size;
+  const auto make = [&](int64_t heads) { return at::randn({1, heads, local, options.head_size}); };
+  job.attend = worker::make_attention(options.method, layout, group);
+  job.q = make(options.heads).requires_grad_(), job.k = make(options.kv_heads).requires_grad_(), job.v = make(options.kv_heads).requires_grad_();
+  job.grad_out = make(options.heads);
+  return job;
+}
+
+std::vector<Job> make_jobs(const Options& options, const worker::ProcessGroup& group) {
+  const std::vector<int64_t> offsets =
+      options.documents > 0 ? document_offsets(options.tokens, options.documents, 2 * group.size) : std::vector<int64_t>{0, options.tokens};
+  if (!options.one_by_one) return {make_job(options, group, offsets)};
+  std::vector<Job> jobs;
+  for (size_t d = 1; d < offsets.size(); ++d) jobs.push_back(make_job(options, group, {0, offsets[d] - offsets[d - 1]}));
+  return jobs;
+}
+
+// One rank's medians, and the highest tensor memory of a call with its inputs and gradients.
 json measure(const Options& options, const worker::ProcessGroups* ranks) {
   const worker::ProcessGroup group = ranks != nullptr ? ranks->group("cp") : worker::ProcessGroup{};
-  const std::shared_ptr<const layout::Layout> layout = layout::make_layout(group.size == 1 ? "none" : options.layout, group.size);
-  const worker::AttentionFunction attend = worker::make_attention(options.method, layout, group);
-  const int64_t local = options.tokens / group.size;
-  const auto make = [&](int64_t heads) { return at::randn({1, heads, local, options.head_size}); };
-  const at::Tensor q = make(options.heads).requires_grad_(), k = make(options.kv_heads).requires_grad_(), v = make(options.kv_heads).requires_grad_();
-  const at::Tensor grad_out = make(options.heads);
+  const double scale = 1 / std::sqrt(static_cast<double>(options.head_size));
+  int64_t live_bytes = 0;
+  {
+    const test::LiveBytes bytes;
+    for (const Job& job : make_jobs(options, group)) job.run(scale);  // warms up
+    live_bytes = bytes.peak();
+  }
+  const std::vector<Job> jobs = make_jobs(options, group);
   std::vector<double> wall, cpu;
-  for (int repeat = 0; repeat <= options.repeats; ++repeat) {
+  for (int repeat = 0; repeat < options.repeats; ++repeat) {
     worker::barrier(group);
     const double wall_start = now_s(CLOCK_MONOTONIC), cpu_start = now_s(CLOCK_PROCESS_CPUTIME_ID);
-    attend(q, k, v, {}, 1 / std::sqrt(static_cast<double>(options.head_size))).backward(grad_out);
+    for (const Job& job : jobs) job.run(scale);
     wall.push_back(now_s(CLOCK_MONOTONIC) - wall_start);
     cpu.push_back(now_s(CLOCK_PROCESS_CPUTIME_ID) - cpu_start);
-    for (const at::Tensor& tensor : {q, k, v}) {
-      tensor.mutable_grad().reset();
-    }
   }
-  wall.erase(wall.begin());  // the first call warms up
-  cpu.erase(cpu.begin());
-  return {{"wall_s", median(wall)}, {"cpu_s", median(cpu)}};
+  return {{"wall_s", median(wall)}, {"cpu_s", median(cpu)}, {"live_mib", static_cast<double>(live_bytes) / (1 << 20)}};
 }
 
 void run_rank(const Options& options, const worker::Rendezvous& rendezvous) {
@@ -105,8 +158,9 @@ std::vector<json> run_all_ranks(const Options& options, std::vector<std::string>
 }
 
 json summarize(const Options& options, const std::vector<json>& ranks) {
-  std::vector<double> cpu, wall;
+  std::vector<double> cpu, wall, live;
   for (const json& rank : ranks) {
+    live.push_back(rank["live_mib"].get<double>());
     cpu.push_back(rank["cpu_s"].get<double>());
     wall.push_back(rank["wall_s"].get<double>());
   }
@@ -120,7 +174,9 @@ json summarize(const Options& options, const std::vector<json>& ranks) {
           {"wall_s", *std::max_element(wall.begin(), wall.end())},
           {"cpu_s_slowest", *slowest},
           {"cpu_s_fastest", *fastest},
-          {"slowest_over_fastest", *slowest / *fastest}};
+          {"slowest_over_fastest", *slowest / *fastest},
+          {"slowest_over_mean", *slowest * static_cast<double>(cpu.size()) / std::accumulate(cpu.begin(), cpu.end(), 0.0)},
+          {"live_mib", *std::max_element(live.begin(), live.end())}};
 }
 
 }  // namespace
@@ -133,7 +189,9 @@ int main(int argc, char** argv) {
   app.add_option("--heads", options.heads, "Query heads");
   app.add_option("--kv-heads", options.kv_heads, "Key and value heads");
   app.add_option("--head-size", options.head_size, "Size of a head");
-  app.add_option("--layout", options.layout, "round_robin or contiguous");
+  app.add_option("--layout", options.layout, "A layout by its name; packed documents: thd or balanced");
+  app.add_option("--documents", options.documents, "Packed documents, one to five shares of the tokens each; 0: one sequence");
+  app.add_flag("--one-by-one", options.one_by_one, "The documents one after the other instead of packed");
   app.add_option("--method", options.method, "How attention is spread: " + method_names());
   app.add_option("--repeats", options.repeats, "Timed calls; the median counts")->check(CLI::PositiveNumber);
   app.add_option("--first-core", options.first_core, "Rank r is pinned to core number first-core + r of those allowed");

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "daemon/worker/kernels/attention_block.h"
+#include "daemon/worker/kernels/attention_pack.h"
 #include "daemon/worker/kernels/plugin.h"
 
 namespace {
@@ -184,6 +185,37 @@ void check_strides() {
   require(at::allclose(got.v_BKMD, want.v_BKMD, 1e-5, 1e-6), "the gradient of v depends on the strides");
 }
 
+// Blocks of different lengths in one call, in any order, are the blocks one by one.
+void check_packed_blocks(at::ScalarType type, bool causal) {
+  const std::vector<BlockRange> blocks = {{0, 7, 3, 7}, {12, 1, 20, 1}, {7, 5, 12, 5}, {20, 40, 40, 40}};
+  const Inputs inputs = make_inputs({1, 6, 2, 64, 90, 24});
+  const at::Tensor q = inputs.on_device(inputs.q, type), k = inputs.on_device(inputs.k, type), v = inputs.on_device(inputs.v, type),
+                   grad_out = inputs.on_device(inputs.grad_out, type);
+  const AttentionBlock merged{at::zeros_like(q), at::zeros({1, 6, 64}, q.options().dtype(at::kFloat))};
+  const std::vector<AttentionBlock> together = attention_blocks_forward(q, k, v, blocks, causal, 0.4);
+  const BlockMask mask{causal, {}};
+  const auto part = [](const at::Tensor& x, int64_t start, int64_t length) { return x.narrow(2, start, length); };
+  const auto want = [](const at::Tensor& x) { return x.to(at::kCPU).to(at::kDouble); };
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const auto& [query, queries, key, keys] = blocks[i];
+    const AttentionBlock alone = attention_block_forward(part(q, query, queries), part(k, key, keys), part(v, key, keys), mask, 0.4);
+    expect_close("packed out", together[i].out_BHLD, want(alone.out_BHLD), out_limit(type));
+    expect_close("packed lse", together[i].lse_BHL, want(alone.lse_BHL), out_limit(type));
+    part(merged.out_BHLD, query, queries).copy_(alone.out_BHLD);
+    part(merged.lse_BHL, query, queries).copy_(alone.lse_BHL);
+  }
+  const std::vector<AttentionBlockGradients> shares = attention_blocks_backward(grad_out, q, k, v, merged, blocks, causal, 0.4);
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const auto& [query, queries, key, keys] = blocks[i];
+    const AttentionBlock own{part(merged.out_BHLD, query, queries), part(merged.lse_BHL, query, queries)};
+    const AttentionBlockGradients alone =
+        attention_block_backward(part(grad_out, query, queries), part(q, query, queries), part(k, key, keys), part(v, key, keys), own, mask, 0.4);
+    expect_close("packed grad q", shares[i].q_BHLD, want(alone.q_BHLD), grad_limit(type));
+    expect_close("packed grad k", shares[i].k_BKMD, want(alone.k_BKMD), grad_limit(type));
+    expect_close("packed grad v", shares[i].v_BKMD, want(alone.v_BKMD), grad_limit(type));
+  }
+}
+
 struct Check {
   const char* name;
   std::function<void()> run;
@@ -200,6 +232,8 @@ const std::vector<Check>& checks() {
       {"empty blocks", check_empty_blocks},
       {"any strides", check_strides},
       {"merge by log-sum-exp", check_merge},
+      {"packed blocks", [] { check_packed_blocks(at::kBFloat16, false); }},
+      {"packed causal blocks", [] { check_packed_blocks(at::kBFloat16, true); }},
       {"a NaN survives a merge", check_merge_keeps_nan},
   };
   return table;

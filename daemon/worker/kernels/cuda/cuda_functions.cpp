@@ -41,6 +41,8 @@ constexpr CudaFunctions kFunctions = {.version = kCudaFunctionsVersion,
                                       .device = device,
                                       .flash_forward = cuda::flash_forward,
                                       .flash_backward = cuda::flash_backward,
+                                      .flash_packed_forward = cuda::flash_packed_forward,
+                                      .flash_packed_backward = cuda::flash_packed_backward,
                                       .make_nccl_backend = make_nccl_backend};
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 
+#include "daemon/worker/context_parallel/attention_method.h"
 #include "daemon/worker/context_parallel/flavours.h"
-#include "daemon/worker/context_parallel/ring_attention.h"
 #include "daemon/worker/parallel/collectives.h"
 #include "shared/base/error.h"
 #include "tests/daemon/worker/context_parallel/shard_support.h"
@@ -133,8 +133,8 @@ RANK_TEST(Sharder, T03PadsOddLengthsAndTrims, 2) {
   at::manual_seed(3);
   const at::Tensor q_BLHD = at::randn({1, 7, 2, 4}, at::kDouble), k_BLHD = at::randn({1, 7, 2, 4}, at::kDouble);
   const auto cut = [&](const at::Tensor& x) { return sharder.shard_token_tensor(x, 1, 0.0).transpose(1, 2); };
-  const AttentionFunction ring = make_ring_attention(sharder.layout(), cp),
-                          plain = make_ring_attention(layout::make_layout("none", 1), ProcessGroup{});
+  const AttentionFunction ring = make_attention("ring", sharder.layout(), cp),
+                          plain = make_attention("ring", layout::make_layout("none", 1), ProcessGroup{});
   const at::Tensor out_BHLD = ring(cut(q_BLHD), cut(k_BLHD), cut(k_BLHD), {}, 0.5);
   const at::Tensor out_BLHD = sharder.gather_token_tensor(out_BHLD.transpose(1, 2), 1, true);
   const at::Tensor want_BLHD = plain(q_BLHD.transpose(1, 2), k_BLHD.transpose(1, 2), k_BLHD.transpose(1, 2), {}, 0.5).transpose(1, 2);
