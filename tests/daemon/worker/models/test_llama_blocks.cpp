@@ -146,7 +146,7 @@ TEST(LocalAttention, GroupedHeadsAndPackedDocumentsEqualThePlainFormula) {
 
 TEST(LocalAttention, OffsetsThatDoNotFitAreRefused) {
   const at::Tensor q = at::zeros({1, 2, 4, 8});
-  for (const std::vector<int64_t>& offsets : {std::vector<int64_t>{0, 3}, {1, 4}, {0, 2, 2, 4}}) {
+  for (const std::vector<int64_t>& offsets : {std::vector<int64_t>{0, 5}, {1, 4}, {0, 3, 2, 4}}) {
     layout::Mask mask;
     mask.document_offsets = offsets;
     EXPECT_THROW(local_attention(q, q, q, mask, 1), Error);
