@@ -6,6 +6,7 @@
 #include "daemon/worker/models/local_attention.h"
 #include "shared/base/error.h"
 #include "tests/daemon/worker/attention/attention_cases.h"
+#include "tests/daemon/worker/attention/thread_test.h"
 #include "tests/daemon/worker/support/rank_test.h"
 #include "tests/deep_tier.h"
 
@@ -54,12 +55,12 @@ void expect_all_masks(const ProcessGroup& group) {
 }
 
 RANK_TEST(AttentionMethods, EqualFullAttentionOnTwoRanks, 2) { expect_all_masks(ranks.group("cp")); }
-RANK_TEST(AttentionMethods, EqualFullAttentionOnThreeRanks, 3) { expect_all_masks(ranks.group("cp")); }
-RANK_TEST(AttentionMethods, EqualFullAttentionOnFourRanks, 4) { expect_all_masks(ranks.group("cp")); }
+THREAD_TEST(AttentionMethods, EqualFullAttentionOnThreeRanks, 3) { expect_all_masks(ranks.group("cp")); }
+THREAD_TEST(AttentionMethods, EqualFullAttentionOnFourRanks, 4) { expect_all_masks(ranks.group("cp")); }
 TEST(AttentionMethods, EqualFullAttentionOnOneRank) { expect_all_masks(ProcessGroup{}); }
 
 // Three rows, head sizes that no vector register likes, and every ratio of heads.
-RANK_TEST(AttentionMethods, TakeRowsOddHeadSizesAndAllRatios, 3) {
+THREAD_TEST(AttentionMethods, TakeRowsOddHeadSizesAndAllRatios, 3) {
   const int64_t tokens = 30;
   for (const int64_t kv_heads : {12, 6, 3, 1}) {
     for (const NamedLayout& layout : all_layouts(3, tokens, {})) {
@@ -70,7 +71,7 @@ RANK_TEST(AttentionMethods, TakeRowsOddHeadSizesAndAllRatios, 3) {
 }
 
 // Blocks of a window that is wider than one bias, and gradients that go in several lanes of heads.
-RANK_TEST(AttentionMethods, LongSequencesWithWideWindows, 2) {
+THREAD_TEST(AttentionMethods, LongSequencesWithWideWindows, 2) {
   const ProcessGroup& cp = ranks.group("cp");
   const layout::Mask window{.kind = layout::Mask::Kind::causal, .document_offsets = {}, .window = 600, .prefix_tree = {}};
   for (const NamedLayout& layout : all_layouts(2, 1500, window)) {
@@ -112,9 +113,9 @@ void expect_bfloat_as_near_as_one_rank(const ProcessGroup& group) {
   }
 }
 
-RANK_TEST(AttentionMethods, Bfloat16IsAsNearToFloat32AsOnOneRank, 4) { expect_bfloat_as_near_as_one_rank(ranks.group("cp")); }
+THREAD_TEST(AttentionMethods, Bfloat16IsAsNearToFloat32AsOnOneRank, 4) { expect_bfloat_as_near_as_one_rank(ranks.group("cp")); }
 
-RANK_TEST(AttentionMethods, RepeatBitForBit, 4) {
+THREAD_TEST(AttentionMethods, RepeatBitForBit, 4) {
   const ProcessGroup& cp = ranks.group("cp");
   for (const NamedLayout& layout : all_layouts(4, 200, {})) {
     const Tensors full = make_tensors({.kv_heads = 6, .head_size = 32}, layout.padded_length);
@@ -128,7 +129,7 @@ RANK_TEST(AttentionMethods, RepeatBitForBit, 4) {
   }
 }
 
-RANK_TEST(AttentionMethods, TakeAnEmptySequence, 2) {
+THREAD_TEST(AttentionMethods, TakeAnEmptySequence, 2) {
   for (const AttentionMethodEntry& method : attention_methods()) {
     const Tensors nothing = cut(make_tensors({.kv_heads = 6}, 0), at::empty({0}, at::kLong), at::kFloat);
     const Gradients got = run(nothing, make_attention(method.name, layout::make_layout("round_robin", 2), ranks.group("cp")), {});
@@ -138,7 +139,7 @@ RANK_TEST(AttentionMethods, TakeAnEmptySequence, 2) {
 }
 
 // A graph may outlive the function that made it, two layers may be in one graph, and it may be taken back twice.
-RANK_TEST(AttentionMethods, GraphsOutliveTheFunctionAndGoBackTwice, 3) {
+THREAD_TEST(AttentionMethods, GraphsOutliveTheFunctionAndGoBackTwice, 3) {
   for (const AttentionMethodEntry& method : attention_methods()) {
     SCOPED_TRACE(std::string(method.name));
     const at::Tensor q = cut(make_tensors({}, 12), at::arange(4), at::kFloat).q.requires_grad_();
@@ -157,7 +158,7 @@ RANK_TEST(AttentionMethods, GraphsOutliveTheFunctionAndGoBackTwice, 3) {
 }
 
 // Context parallelism belongs to a call: a bidirectional layer that is not sharded, between two that are, gives what it gives alone.
-RANK_TEST(AttentionMethods, AnUnshardedLayerBetweenShardedOnesIsUntouched, 2) {
+THREAD_TEST(AttentionMethods, AnUnshardedLayerBetweenShardedOnesIsUntouched, 2) {
   const ProcessGroup& cp = ranks.group("cp");
   const layout::Mask full{.kind = layout::Mask::Kind::full, .document_offsets = {}, .window = 0, .prefix_tree = {}};
   const Tensors tower = cut(make_tensors({.heads = 4, .kv_heads = 2}, 19), at::arange(19), at::kFloat);

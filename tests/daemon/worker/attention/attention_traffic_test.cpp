@@ -9,6 +9,7 @@
 #include "daemon/worker/models/local_attention.h"
 #include "daemon/worker/parallel/collectives.h"
 #include "tests/daemon/worker/attention/attention_cases.h"
+#include "tests/daemon/worker/attention/thread_test.h"
 #include "tests/daemon/worker/support/counting_backend.h"
 #include "tests/daemon/worker/support/live_bytes.h"
 #include "tests/daemon/worker/support/rank_test.h"
@@ -27,7 +28,7 @@ int64_t tokens_read(const NamedLayout& c, int reader, int owner) {
 }
 
 // A range of keys goes only to ranks whose mask reads it, and its gradient comes back from them alone.
-RANK_TEST(AttentionTraffic, RangedSendsWhatTheMaskReadsAndNoMore, 4) {
+THREAD_TEST(AttentionTraffic, RangedSendsWhatTheMaskReadsAndNoMore, 4) {
   const ProcessGroup& cp = ranks.group("cp");
   const int64_t tokens = 120, kv_heads = 3, head_size = 8;
   for (const NamedMask& mask : all_masks(tokens)) {
@@ -49,7 +50,7 @@ RANK_TEST(AttentionTraffic, RangedSendsWhatTheMaskReadsAndNoMore, 4) {
 }
 
 // cp 2, round_robin: all of rank 1 sees rank 0's head and nobody sees its tail, so half of rank 0's block stays at home.
-RANK_TEST(AttentionTraffic, RingSendsWhatLaterRanksRead, 2) {
+THREAD_TEST(AttentionTraffic, RingSendsWhatLaterRanksRead, 2) {
   const auto [group, counter] = counted(ranks.group("cp"));
   const std::shared_ptr<const layout::Layout> layout = layout::make_layout("round_robin", 2);
   const Tensors local = cut(make_tensors({.kv_heads = 4}, 64), local_map(*layout, 64, group.rank), at::kFloat);
@@ -59,7 +60,7 @@ RANK_TEST(AttentionTraffic, RingSendsWhatLaterRanksRead, 2) {
   EXPECT_EQ(counter->sent_bytes, (group.rank == 0 ? 16 + 32 : 32 + 16) * token_bytes);
 }
 
-RANK_TEST(AttentionTraffic, SharedKeyHeadsCostAQuarterOfTheBytes, 2) {
+THREAD_TEST(AttentionTraffic, SharedKeyHeadsCostAQuarterOfTheBytes, 2) {
   const std::shared_ptr<const layout::Layout> layout = layout::make_layout("round_robin", 2);
   for (const AttentionMethodEntry& method : attention_methods()) {
     const auto bytes = [&](int64_t kv_heads) {

@@ -117,6 +117,17 @@ TEST(Rope, EqualsTransformers) {
   }
 }
 
+// A token is turned by its own position, wherever it stands: global ones in a shard's order, document positions that restart in a pack.
+TEST(Rope, TakesPositionsTokenByToken) {
+  model::ModelConfig config;
+  config.head_dim = 8;
+  const RopeTable line = make_rope_table(config, at::arange(12, at::kLong), 12);
+  const at::Tensor positions_BL = at::tensor({0, 1, 10, 11, 0, 1, 2, 0}, at::kLong).unsqueeze(0);
+  const RopeTable mixed = make_rope_table(config, positions_BL, 12);
+  EXPECT_TRUE(at::equal(mixed.cos_Th, line.cos_Th.index_select(0, positions_BL.flatten())));
+  EXPECT_TRUE(at::equal(mixed.sin_Th, line.sin_Th.index_select(0, positions_BL.flatten())));
+}
+
 at::Tensor naive_attention(const at::Tensor& q, const at::Tensor& k_in, const at::Tensor& v_in, bool causal, double scale) {
   const int64_t group = q.size(1) / k_in.size(1), length = q.size(2);
   const at::Tensor k = k_in.repeat_interleave(group, 1), v = v_in.repeat_interleave(group, 1);
