@@ -34,7 +34,7 @@ class SftRun {
         rank_(rank),
         channel_(channel),
         config_(recipe::sft_config(spec.recipe)),
-        groups_(wire::mesh_of(spec), {rank, spec.world_size, spec.rendezvous_host, spec.rendezvous_port, listen_fd}),
+        groups_(wire::mesh_of(spec), {rank, spec.world_size, spec.rendezvous_host, spec.rendezvous_port, listen_fd, nullptr}),
         checkpoint_(load_checkpoint(path_of(spec, "model"), at::kFloat)),
         model_(checkpoint_.config, checkpoint_.parameters),
         tokenizer_(tokenizer::Tokenizer::from_file(std::filesystem::path(path_of(spec, "tokenizer")) / "tokenizer.json")),
