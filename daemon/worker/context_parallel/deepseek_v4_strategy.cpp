@@ -80,10 +80,11 @@ class DeepseekV4Strategy final : public ShardStrategy {
 
   ShardedBatch shard_packed(const Batch& batch, const ProcessGroup& group) const {
     const layout::RepackedRows rebuilt = repack(batch, group);
-    const at::Tensor sources = tensor_of(rebuilt.rows, &layout::RepackedRow::old_positions, -1).to(batch.at(primary_key(batch)).device());
+    const at::Device device = batch.at(primary_key(batch)).device();
+    const at::Tensor sources = tensor_of(rebuilt.rows, &layout::RepackedRow::old_positions, -1).to(device);
     Batch rows = rebuild_rows(batch, sources);
-    rows["position_ids"] = tensor_of(rebuilt.rows, &layout::RepackedRow::position_ids, 0);
-    rows["packed_seq_ids"] = tensor_of(rebuilt.rows, &layout::RepackedRow::packed_seq_ids, 0);
+    rows["position_ids"] = tensor_of(rebuilt.rows, &layout::RepackedRow::position_ids, 0).to(device);
+    rows["packed_seq_ids"] = tensor_of(rebuilt.rows, &layout::RepackedRow::packed_seq_ids, 0).to(device);
     rows["padding_mask"] = sources < 0;
 
     ShardFacts facts;

@@ -58,14 +58,14 @@ void set_offsets(Batch& stream, const std::vector<layout::StreamOffsets>& chunks
     offsets.push_back(int32_tensor(chunk.cu_seqlens));
     padded.push_back(int32_tensor(chunk.cu_seqlens_padded));
     longest.push_back(at::scalar_tensor(chunk.max_seqlen, at::kInt));
-    masks.push_back(mask_tensor(chunk.padding_mask).to(device));
+    masks.push_back(mask_tensor(chunk.padding_mask));
   }
-  stream["cu_seqlens"] = at::stack(offsets);
+  stream["cu_seqlens"] = at::stack(offsets).to(device);
   if (!chunks.front().cu_seqlens_padded.empty()) {
-    stream["cu_seqlens_padded"] = at::stack(padded);
+    stream["cu_seqlens_padded"] = at::stack(padded).to(device);
   }
   stream["max_seqlen"] = at::stack(longest);
-  stream["padding_mask"] = at::stack(masks);
+  stream["padding_mask"] = at::stack(masks).to(device);
 }
 
 // Without lengths the padding id says what is padding, which is only certain when nothing but the tail has it.

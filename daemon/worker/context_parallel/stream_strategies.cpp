@@ -137,7 +137,7 @@ class GlmStrategy final : public ShardStrategy {
     const int64_t token_count = layout_->padded_length(rows.size(0) / options_.num_chunks * rows.size(1));
     const std::vector<at::Tensor> indices(static_cast<size_t>(options_.num_chunks), index_tensor(*layout_, token_count, group.rank));
     Batch local = cut_stream(std::move(stream), indices, chunked, group);
-    local["glm_dsa_cp_query_indices"] = chunked ? at::stack(indices).to(at::kInt) : indices.front().to(at::kInt);
+    local["glm_dsa_cp_query_indices"] = (chunked ? at::stack(indices) : indices.front()).to(rows.device(), at::kInt);
     local.values["qkv_format"] = "thd";
     if (chunked) {
       return {std::move(local), {}};
