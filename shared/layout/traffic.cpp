@@ -27,11 +27,11 @@ Ranges merged(Ranges ranges) {
   return result;
 }
 
-// Key slots that each rank receives: keys with their values in the forward pass, gradients of both in the backward pass.
+// Key slots that each rank receives: keys with their values in the forward pass, some of them again in the backward pass, and gradients of both.
 struct Slots {
-  std::vector<int64_t> keys, gradients;
+  std::vector<int64_t> keys, keys_again, gradients;
 
-  explicit Slots(int cp) : keys(static_cast<size_t>(cp), 0), gradients(static_cast<size_t>(cp), 0) {}
+  explicit Slots(int cp) : keys(static_cast<size_t>(cp), 0), keys_again(keys), gradients(keys) {}
 };
 
 struct Question {
@@ -87,13 +87,15 @@ std::vector<Piece> pieces_of(const Question& question, std::vector<int64_t>* rea
   return pieces;
 }
 
-// A piece makes the hops 1..last_hop. Its gradient starts at its first reader and comes home by hop cp.
+// A piece makes the hops 1..last_hop; what the first of them brought is kept for the backward pass. Its gradient starts at its first reader and comes
+// home by hop cp.
 Slots ring_slots(const Question& question) {
   const int cp = question.layout.cp();
   Slots slots(cp);
   for (const Piece& piece : pieces_of(question)) {
     if (piece.readers == 0) continue;
     for (int hop = 1; hop <= piece.last_hop; ++hop) slots.keys[static_cast<size_t>((piece.owner + hop) % cp)] += piece.length;
+    for (int hop = 2; hop <= piece.last_hop; ++hop) slots.keys_again[static_cast<size_t>((piece.owner + hop) % cp)] += piece.length;
     for (int hop = piece.first_hop + 1; hop <= cp; ++hop) slots.gradients[static_cast<size_t>((piece.owner + hop) % cp)] += piece.length;
   }
   return slots;
@@ -102,6 +104,7 @@ Slots ring_slots(const Question& question) {
 Slots ranged_slots(const Question& question) {
   Slots slots(question.layout.cp());
   for (const Piece& piece : pieces_of(question, &slots.keys)) slots.gradients[static_cast<size_t>(piece.owner)] += piece.length * piece.readers;
+  slots.keys_again = slots.keys;
   return slots;
 }
 
@@ -109,8 +112,7 @@ Slots all_gather_slots(const Question& question) {
   const int cp = question.layout.cp();
   Slots slots(cp);
   const int64_t others = question.padded_length / cp * (cp - 1);
-  std::fill(slots.keys.begin(), slots.keys.end(), others);
-  std::fill(slots.gradients.begin(), slots.gradients.end(), others);
+  for (auto* each : {&slots.keys, &slots.keys_again, &slots.gradients}) std::fill(each->begin(), each->end(), others);
   return slots;
 }
 
@@ -118,8 +120,9 @@ std::vector<RankTraffic> bytes_of(const Slots& slots, const AttentionShape& shap
   const int64_t elements = 2 * shape.kv_heads * shape.head_size;
   std::vector<RankTraffic> result;
   for (size_t rank = 0; rank < slots.keys.size(); ++rank) {
-    const int64_t forward = slots.keys[rank] * elements * shape.element_bytes;
-    result.push_back({forward, forward + slots.gradients[rank] * elements * std::max<int64_t>(shape.element_bytes, 4)});
+    result.push_back(
+        {slots.keys[rank] * elements * shape.element_bytes,
+         slots.keys_again[rank] * elements * shape.element_bytes + slots.gradients[rank] * elements * std::max<int64_t>(shape.element_bytes, 4)});
   }
   return result;
 }

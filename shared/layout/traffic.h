@@ -23,7 +23,7 @@ struct AttentionShape {
 // What one rank receives.
 struct RankTraffic {
   int64_t forward_bytes = 0;   // keys and values; for all_to_all also queries, and outputs on their way back
-  int64_t backward_bytes = 0;  // the same again, and gradients of keys and values, which travel in float32 or wider
+  int64_t backward_bytes = 0;  // what is sent again, and gradients of keys and values, which travel in float32 or wider
 
   bool operator==(const RankTraffic&) const = default;
 };
