@@ -38,8 +38,8 @@ class ConsoleTest : public ::testing::Test {
   Context& context() { return application_->context(); }
   bool window_is_sound(const char* name) const;
 
+  test::TemporaryFolder folder_;  // outlives the application, which saves its layouts there when it ends
   std::unique_ptr<Application> application_;
-  test::TemporaryFolder folder_;
 
  private:
   static std::unique_ptr<Graphics> graphics_;
