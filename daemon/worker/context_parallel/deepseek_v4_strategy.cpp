@@ -22,8 +22,6 @@ bool has(const Batch& batch, const char* key) {
   return found != batch.end() && found->second.defined();
 }
 
-bool is_packed(const Batch& batch) { return batch.declares_stream() || has(batch, "seq_lens") || has(batch, "cu_seqlens"); }
-
 // One list of the rebuilt rows as a tensor [B, width], filled with `filler` up to the widest.
 at::Tensor tensor_of(const std::vector<layout::RepackedRow>& rows, Longs layout::RepackedRow::* list, int64_t filler) {
   size_t width = 0;
@@ -79,6 +77,7 @@ class DeepseekV4Strategy final : public ShardStrategy {
   }
 
   ShardedBatch shard_packed(const Batch& batch, const ProcessGroup& group) const {
+    refuse_extra_keys(batch, options_.batch);
     const layout::RepackedRows rebuilt = repack(batch, group);
     const at::Device device = batch.at(primary_key(batch)).device();
     const at::Tensor sources = tensor_of(rebuilt.rows, &layout::RepackedRow::old_positions, -1).to(device);

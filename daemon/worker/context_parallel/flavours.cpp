@@ -24,7 +24,8 @@ class RowsAsDocuments final : public ShardStrategy {
   std::shared_ptr<const layout::Layout> closed_form() const override { return packed_->closed_form(); }
 
   ShardedBatch shard(const Batch& batch, const ProcessGroup& group) const override {
-    if (batch.declares_stream()) {
+    refuse_extra_keys(batch, options_);
+    if (is_packed(batch)) {
       return packed_->shard(batch, group);
     }
     const at::Tensor& primary = batch.at(primary_key(batch));

@@ -25,7 +25,9 @@ ShardFacts row_facts(const Batch& batch, int64_t sequence_length, std::shared_pt
   ShardFacts facts;
   facts.original_length = sequence_length;
   facts.padded_length = layout->padded_length(sequence_length);
-  facts.row_document_offsets = document_offsets_of_rows(batch, sequence_length);
+  if (batch.declares_stream()) {
+    facts.row_document_offsets = document_offsets_of_rows(batch, sequence_length);
+  }
   facts.layout = std::move(layout);
   return facts;
 }

@@ -20,7 +20,7 @@ void throw_missing_key(const std::string& key) {
 }
 
 void throw_unsupported(const std::string& what, const std::string& expected) {
-  throw_shard_error("RW-SHARD-003", what, expected, "shard the batch first, with the same sharder");
+  throw_shard_error("RW-SHARD-003", what, expected, "bring the batch into the form that is expected, or choose another ringwright.cp.flavour");
 }
 
 void throw_misuse(const std::string& what, const std::string& expected) {

@@ -118,6 +118,23 @@ Batch rows_to_stream(const Batch& rows, const StreamOptions& options) {
   return stream;
 }
 
+bool is_packed(const Batch& batch) {
+  const auto has = [&](const char* key) {
+    const auto found = batch.find(key);
+    return found != batch.end() && found->second.defined();
+  };
+  return batch.declares_stream() || has("seq_lens") || has("cu_seqlens");
+}
+
+void refuse_extra_keys(const Batch& batch, const BatchOptions& options) {
+  for (const auto& [key, axis] : options.extra_sequence_keys) {
+    if (batch.count(key) > 0) {
+      throw_unsupported(fmt::format("\"{}\" is to be cut with rows that become a stream or are packed anew", key),
+                        "no extra keys: cut it with shard_token_tensor");
+    }
+  }
+}
+
 std::vector<Longs> length_lists(const at::Tensor& lengths) {
   std::vector<Longs> lists;
   for (const at::Tensor& row : (lengths.dim() == 1 ? lengths.unsqueeze(0) : lengths).to(at::kCPU, at::kLong).contiguous().unbind(0)) {
@@ -141,20 +158,24 @@ Longs cumulative(const Longs& lengths) {
 }
 
 std::vector<Longs> document_offsets_of_rows(const Batch& batch, int64_t row_length) {
-  auto slots = batch.find("seq_lens_padded");
+  const auto lengths = batch.find("seq_lens"), padded = batch.find("seq_lens_padded");
+  const auto slots = padded != batch.end() && padded->second.defined() ? padded : lengths;
   if (slots == batch.end() || !slots->second.defined()) {
-    slots = batch.find("seq_lens");
-  }
-  if (slots == batch.end() || !slots->second.defined() || slots->second.dim() != 2) {
     return {};
   }
   std::vector<Longs> offsets;
-  for (int64_t row = 0; row < slots->second.size(0); ++row) {
-    offsets.push_back(cumulative(entries_of(slots->second[row])));
+  for (Longs row : length_lists(slots->second)) {
+    row.erase(std::remove(row.begin(), row.end(), kNoDocument), row.end());
+    offsets.push_back(cumulative(row));
     if (offsets.back().back() > row_length) {
-      throw_bad_argument(fmt::format("the documents of row {} add up to {}, the row has {} tokens", row, offsets.back().back(), row_length),
-                         "at most the row's length");
+      throw_bad_argument(
+          fmt::format("the documents of row {} add up to {}, the row has {} tokens", offsets.size() - 1, offsets.back().back(), row_length),
+          "at most the row's length");
     }
+  }
+  const int64_t rows = batch.at(primary_key(batch)).size(0);
+  if (static_cast<int64_t>(offsets.size()) != rows) {
+    throw_bad_argument(fmt::format("the lengths of {} rows beside {} rows", offsets.size(), rows), "one list of lengths a row");
   }
   return offsets;
 }

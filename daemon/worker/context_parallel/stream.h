@@ -19,6 +19,12 @@ struct StreamOptions {
 // through; tensors among them only where num_chunks is 1. Throws Error RW-SHARD-001, RW-SHARD-002, and what layout::rows_to_stream throws.
 Batch rows_to_stream(const Batch& rows, const StreamOptions& options);
 
+// Whether rows hold documents: the batch declares a stream, or has seq_lens or cu_seqlens.
+bool is_packed(const Batch& batch);
+
+// For strategies that give rows another shape, in which an extra key has no place. Throws Error RW-SHARD-003 for the first that the batch has.
+void refuse_extra_keys(const Batch& batch, const BatchOptions& options);
+
 // seq_lens or seq_lens_padded [B,k] as one list a row, fillers and all; [k] is one row.
 std::vector<std::vector<int64_t>> length_lists(const at::Tensor& lengths);
 
@@ -29,7 +35,7 @@ std::vector<int64_t> entries_of(const at::Tensor& lengths, int64_t filler = kNoD
 std::vector<int64_t> cumulative(const std::vector<int64_t>& lengths);
 
 // Cumulative slot lengths of each row of a packed batch, from seq_lens_padded or seq_lens; empty for a batch without either. Throws Error
-// RW-SHARD-001 when a row's slots are longer than the row.
+// RW-SHARD-001 when a row's slots are longer than the row, or lists and rows differ in number.
 std::vector<std::vector<int64_t>> document_offsets_of_rows(const Batch& batch, int64_t row_length);
 
 // Adds seq_lens and seq_lens_padded [B,k] for the rows' documents, and qkv_format = "thd".

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "daemon/worker/context_parallel/shard_errors.h"
+#include "shared/layout/stream.h"
 
 namespace ringwright::worker {
 namespace {
@@ -185,7 +186,7 @@ class DispatchStrategy final : public ShardStrategy {
     if (options_.multimodal && group.size > 1) {
       throw_bad_argument(fmt::format("a model with a vision or audio tower on magi at cp = {}", group.size), "cp = 1");
     }
-    if (!batch.declares_stream() && rows > 1) {
+    if (!is_packed(batch) && rows > 1) {
       throw_bad_argument(fmt::format("{} rows on magi, which takes one sequence", rows), "one row, or packed documents");
     }
     if (options_.plain_masks && (options_.mask.window > 0 || !options_.mask.prefix_tree.empty())) {
@@ -193,21 +194,35 @@ class DispatchStrategy final : public ShardStrategy {
     }
   }
 
-  // Cumulative lengths over the whole stream; a row's tail behind its last slot is a document of its own.
+  // Cumulative lengths over the whole stream.
   Longs document_offsets(const Batch& batch, int64_t rows, int64_t row_length) const {
-    const std::vector<Longs> of_rows = batch.declares_stream() ? document_offsets_of_rows(batch, row_length) : std::vector<Longs>();
+    if (!is_packed(batch)) {
+      return offsets_of_rows(std::vector<Longs>(static_cast<size_t>(rows), {0, row_length}), row_length);
+    }
+    if (const auto offsets = batch.find("cu_seqlens"); batch.count("seq_lens") == 0 && offsets != batch.end()) {
+      const auto padded = batch.find("cu_seqlens_padded");
+      const Longs padded_offsets = padded == batch.end() ? Longs() : entries_of(padded->second);
+      return cumulative(layout::document_lengths(entries_of(offsets->second), padded_offsets, rows * row_length));
+    }
+    batch.required("seq_lens");
+    return offsets_of_rows(document_offsets_of_rows(batch, row_length), row_length);
+  }
+
+  // A row's tail behind its last slot is a document of its own.
+  Longs offsets_of_rows(const std::vector<Longs>& offsets_by_row, int64_t row_length) const {
     Longs offsets = {0};
-    for (int64_t row = 0; row < rows; ++row) {
-      const Longs ends = of_rows.empty() ? Longs{0, row_length} : of_rows[static_cast<size_t>(row)];
+    int64_t start = 0;
+    for (const Longs& ends : offsets_by_row) {
       for (size_t k = 1; k < ends.size(); ++k) {
-        offsets.push_back(row * row_length + ends[k]);
+        offsets.push_back(start + ends[k]);
       }
+      if (ends.back() < row_length && options_.magi_rules) {
+        throw_bad_argument(fmt::format("documents that add up to {} in a row of {} tokens", ends.back(), row_length),
+                           "documents that fill the stream");
+      }
+      start += row_length;
       if (ends.back() < row_length) {
-        if (options_.magi_rules) {
-          throw_bad_argument(fmt::format("the documents of row {} add up to {}, the row has {} tokens", row, ends.back(), row_length),
-                             "documents that fill the stream");
-        }
-        offsets.push_back((row + 1) * row_length);
+        offsets.push_back(start);
       }
     }
     return offsets;
@@ -232,6 +247,8 @@ class DispatchStrategy final : public ShardStrategy {
     });
     local.erase("seq_lens");
     local.erase("seq_lens_padded");
+    local.erase("cu_seqlens");
+    local.erase("cu_seqlens_padded");
     return local;
   }
 

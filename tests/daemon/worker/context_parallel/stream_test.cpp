@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "daemon/worker/context_parallel/deepseek_v4_strategy.h"
-#include "daemon/worker/context_parallel/sharder.h"
+#include "daemon/worker/context_parallel/flavours.h"
 #include "daemon/worker/context_parallel/stream_strategies.h"
 #include "tests/daemon/worker/context_parallel/shard_support.h"
 #include "tests/daemon/worker/support/rank_threads.h"
@@ -86,6 +86,38 @@ TEST(Stream, ThdRefusesWhatItCannotCut) {
   EXPECT_EQ(error_code([&] { Sharder(make_thd_strategy({}), member(0, 2)).shard(sections); }), "RW-SHARD-003");
   EXPECT_EQ(error_code([&] { Sharder(make_thd_strategy({}), member(0, 2)).shard(packed({{3, 5}}, {{3, 5}}, 8)); }), "RW-LAYOUT-009");
   EXPECT_EQ(error_code([&] { Sharder(make_glm_strategy(4, {}), member(0, 4)).shard(packed({{6}}, {{6}}, 6)); }), "RW-LAYOUT-001");
+}
+
+// Rows that came with offsets instead of lengths are no less packed.
+TEST(Stream, BalancedTakesDocumentsFromWhereTheyAre) {
+  const auto offsets_of = [](const Batch& batch) {
+    Sharder sharder(make_dispatch_strategy({.chunk = 2}), member(0, 2));
+    sharder.shard(batch);
+    return sharder.facts().row_document_offsets.front();
+  };
+  const Batch lengths = packed({{3, 2}, {8}}, {{4, 4}, {8}}, 8);
+  EXPECT_EQ(offsets_of(lengths), (Longs{0, 4, 8, 16}));
+  Batch offsets = lengths;
+  offsets.erase("seq_lens");
+  offsets.erase("seq_lens_padded");
+  EXPECT_EQ(error_code([&] { offsets_of(offsets); }), "RW-SHARD-002");
+  offsets["cu_seqlens"] = at::tensor({0, 5, 16}, at::kInt);
+  EXPECT_EQ(offsets_of(offsets), (Longs{0, 5, 16}));
+  offsets["cu_seqlens"] = at::tensor({0, 5, 15}, at::kInt);
+  EXPECT_EQ(error_code([&] { offsets_of(offsets); }), "RW-STREAM-001");
+  EXPECT_EQ(offsets_of(packed({{3}, {8}}, {{4}, {8}}, 8)), (Longs{0, 4, 8, 16}));
+}
+
+// An extra key would stay as it was while the rows around it change their shape.
+TEST(Stream, ExtraKeysOfRowsThatChangeTheirShapeAreRefused) {
+  Batch batch = packed({{3, 2}}, {{4, 4}}, 8);
+  batch["tags"] = batch.at("labels");
+  BatchOptions options;
+  options.extra_sequence_keys = {{"tags", 1}};
+  EXPECT_EQ(error_code([&] { Sharder(make_deepseek_v4_strategy(2, {.batch = options}), member(0, 2)).shard(batch); }), "RW-SHARD-003");
+  for (const char* flavour : {"thd", "glm"}) {
+    EXPECT_EQ(error_code([&] { make_sharder(flavour, member(0, 2), {.batch = options}).shard(batch); }), "RW-SHARD-003");
+  }
 }
 
 // Facts and verbs belong to the batch that was cut last.
