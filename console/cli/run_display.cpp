@@ -59,7 +59,7 @@ void RunDisplay::show_event(const wire::Event& event) {
 }
 
 void RunDisplay::show_progress(const RunProgress& progress) {
-  if (mode_ == Mode::json) return;
+  if (mode_ == Mode::json || mode_ == Mode::quiet) return;
   const auto now = Clock::now();
   if (mode_ == Mode::bar) {
     if (now - shown_at_ < kBarPeriod && !progress.ended()) return;
@@ -117,10 +117,15 @@ void RunDisplay::show_summary(const RunProgress& progress, const std::string& ru
     return;
   }
   clear_bar();
+  if (mode_ == Mode::quiet && progress.state() == history::RunState::finished) return;
   std::string last_lines;
   for (const std::string& text : progress.last_lines())
     if (!errors_shown_.contains(text)) last_lines += fmt::format("  {}\n", text);
   if (!last_lines.empty()) fmt::print(stderr, "The last lines of rank {}:\n{}", progress.failed_rank(), last_lines);
+  if (mode_ == Mode::quiet) {
+    show_note(fmt::format("run {} {}: {}", run, history::to_string(progress.state()), progress.reason()));
+    return;
+  }
   std::puts("");
   line("run", run + "  " + styled(name, Style::bold));
   line("state", styled_state(progress.state()) + (progress.reason().empty() ? "" : ": " + progress.reason()));

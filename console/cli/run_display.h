@@ -11,7 +11,7 @@ namespace ringwright::cli {
 
 class RunDisplay {
  public:
-  enum class Mode { bar, lines, json };
+  enum class Mode { bar, lines, json, quiet };  // quiet: warnings and errors alone, on stderr
   // A bar where stdout is a terminal, unless JSON is asked for.
   static Mode mode_for(bool json);
 

@@ -1,17 +1,23 @@
 #include "console/cli/run_launch.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <thread>
 
+#include "console/cli/recipe_arguments.h"
 #include "shared/base/error.h"
 #include "shared/base/text.h"
 #include "shared/mesh/mesh.h"
+#include "shared/support_matrix/support_matrix.h"
 
 namespace ringwright::cli {
 namespace {
 
 constexpr size_t kNameBytesMax = 200;
+constexpr const char* kProbeNames[] = {"", "chosen", "all"};  // by Probe: what the worker's specification says
 
 nlohmann::json path_of(const recipe::Recipe& recipe, const std::string& name) {
   if (name.empty()) return nullptr;
@@ -35,21 +41,66 @@ void check_name(const std::string& name) {
                "text without control characters, of at most " + std::to_string(kNameBytesMax) + " bytes", "give another: --name NAME"});
 }
 
+std::string place(const recipe::Origin& origin) {
+  return origin.line > 0 ? fmt::format("{}:{}:{}", origin.file, origin.line, origin.column) : origin.file;
+}
+
+void print_warnings(const recipe::Recipe& recipe) {
+  for (const recipe::Warning& warning : recipe.warnings)
+    fmt::print(stderr, "warning {}: {}: {}\n  at: {}\n", warning.code, warning.key, warning.message, place(warning.origin));
+}
+
 }  // namespace
+
+recipe::Recipe load_one_recipe(const std::vector<std::string>& words) {
+  const RecipeArguments arguments = split_recipe_arguments(words);
+  if (arguments.files.size() > 1)
+    throw Error({"RW-CLI-024", "a run has one recipe, here are " + std::to_string(arguments.files.size()),
+                 fmt::format("{}", fmt::join(arguments.files, ", ")), "one recipe; overrides are written a.b=c",
+                 "start them one after the other with --detach"});
+  recipe::Recipe recipe = recipe::load_recipe(arguments.files.front(), arguments.overrides);
+  print_warnings(recipe);
+  return recipe;
+}
+
+void admit(const recipe::Recipe& recipe, bool json) {
+  const std::vector<support_matrix::Finding> findings = support_matrix::check(recipe);
+  if (!support_matrix::refused(findings)) return;
+  ErrorParts parts = support_matrix::refusal(findings).parts();
+  size_t stopping = 0;
+  for (const support_matrix::Finding& finding : findings) {
+    if (!support_matrix::stops(finding.verdict(support_matrix::Target::ringwright))) continue;
+    if (++stopping > 1 && !json)
+      fmt::print(stderr, "refused {} {}: {}\n  at: {}\n  to fix: {}\n", finding.code, finding.scope, finding.reason, finding.key, finding.fix);
+  }
+  throw Error(parts);
+}
+
+nlohmann::json join_or_start_daemon(const DaemonOptions& options) {
+  const std::optional<nlohmann::json> running = hello(own_endpoints());
+  if (!running) return start_daemon(options);
+  const std::string store = running->value("store", "");
+  if (!options.store.empty() && std::filesystem::weakly_canonical(options.store) != std::filesystem::weakly_canonical(store))
+    throw Error({"RW-CLI-021", "the daemon that is running writes another history", store, options.store,
+                 "leave --store out, or stop the daemon first with: ringwright daemon stop", ExitCode::refused});
+  return *running;
+}
 
 Launch make_launch(const recipe::Recipe& recipe, const LaunchOptions& options) {
   const recipe::SftConfig config = recipe::sft_config(recipe);
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   Launch launch;
-  launch.name = options.name.empty() ? config.name : options.name;
+  const bool probes = options.probe != Probe::none;
+  launch.name = !options.name.empty() ? options.name : config.name + (probes ? "-probe" : "");
   check_name(launch.name);
-  launch.step_limit = config.max_num_steps;
+  launch.step_limit = probes ? 0 : config.max_num_steps;
   launch.request = {{"recipe", recipe.resolved},
                     {"recipe_text", recipe.text},
                     {"recipe_path", std::filesystem::absolute(recipe.file).string()},
                     {"overrides", recipe.overrides},
                     {"name", launch.name},
-                    {"algorithm", "sft"},
+                    {"algorithm", probes ? "probe" : "sft"},
+                    {"probe", kProbeNames[static_cast<size_t>(options.probe)]},
                     {"world_size", config.world_size},
                     {"mesh", mesh_of(config)},
                     {"threads_per_rank", config.threads_per_rank > 0 ? config.threads_per_rank : std::max(1, cores / config.world_size)},

@@ -10,5 +10,6 @@ void build_runs_show(CLI::App& runs, Invocation& invocation);
 void build_runs_metrics(CLI::App& runs, Invocation& invocation);
 void build_runs_export(CLI::App& runs, Invocation& invocation);
 void build_runs_compare(CLI::App& runs, Invocation& invocation);
+void build_runs_parity(CLI::App& runs, Invocation& invocation);
 
 }  // namespace ringwright::cli

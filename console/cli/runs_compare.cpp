@@ -2,7 +2,6 @@
 
 #include <cstdio>
 
-#include "console/cli/comparison.h"
 #include "console/cli/metric_series.h"
 #include "console/cli/run_text.h"
 #include "console/cli/runs.h"
@@ -10,10 +9,14 @@
 #include "console/cli/table.h"
 #include "console/cli/terminal.h"
 #include "shared/base/text.h"
+#include "shared/history/comparison.h"
 #include "shared/history/metric_value.h"
 
 namespace ringwright::cli {
 namespace {
+
+using history::ComparedStep;
+using history::Comparison;
 
 struct Options {
   StoreOption store;
@@ -69,7 +72,7 @@ int compare_runs(const Options& options, const Invocation& invocation) {
   const history::Reader reader = options.store.open();
   const history::RunRecord a = reader.run(options.a), b = reader.run(options.b);
   const Comparison comparison =
-      compare(read_series(reader, a, {options.metric}).front().points, read_series(reader, b, {options.metric}).front().points);
+      history::compare(read_series(reader, a, {options.metric}).front().points, read_series(reader, b, {options.metric}).front().points);
   invocation.json ? print_json(options, a, b, comparison) : print_text(options, a, b, comparison);
   const bool beyond = options.tolerance >= 0 && !is_within(comparison, options.tolerance);
   return static_cast<int>(beyond ? ExitCode::run_failed : ExitCode::good);

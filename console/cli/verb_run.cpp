@@ -4,12 +4,10 @@
 #include <cstdio>
 
 #include "console/cli/daemon_access.h"
-#include "console/cli/recipe_arguments.h"
 #include "console/cli/run_follow.h"
 #include "console/cli/run_launch.h"
 #include "console/cli/run_text.h"
 #include "console/cli/verb.h"
-#include "shared/support_matrix/support_matrix.h"
 
 namespace ringwright::cli {
 namespace {
@@ -21,52 +19,8 @@ struct Options {
   bool detach = false;
 };
 
-recipe::Recipe load(const std::vector<std::string>& words) {
-  const RecipeArguments arguments = split_recipe_arguments(words);
-  if (arguments.files.size() > 1)
-    throw Error({"RW-CLI-024", "a run has one recipe, here are " + std::to_string(arguments.files.size()),
-                 fmt::format("{}", fmt::join(arguments.files, ", ")), "one recipe; overrides are written a.b=c",
-                 "start them one after the other with --detach"});
-  return recipe::load_recipe(arguments.files.front(), arguments.overrides);
-}
-
-std::string place(const recipe::Origin& origin) {
-  return origin.line > 0 ? fmt::format("{}:{}:{}", origin.file, origin.line, origin.column) : origin.file;
-}
-
-void print_warnings(const recipe::Recipe& recipe) {
-  for (const recipe::Warning& warning : recipe.warnings)
-    fmt::print(stderr, "warning {}: {}: {}\n  at: {}\n", warning.code, warning.key, warning.message, place(warning.origin));
-}
-
-// Each row that stands in the way, then the refusal itself as the error.
-void admit(const recipe::Recipe& recipe, bool json) {
-  const std::vector<support_matrix::Finding> findings = support_matrix::check(recipe);
-  if (!support_matrix::refused(findings)) return;
-  ErrorParts parts = support_matrix::refusal(findings).parts();
-  size_t stopping = 0;
-  for (const support_matrix::Finding& finding : findings) {
-    if (!support_matrix::stops(finding.verdict(support_matrix::Target::ringwright))) continue;
-    if (++stopping > 1 && !json)
-      fmt::print(stderr, "refused {} {}: {}\n  at: {}\n  to fix: {}\n", finding.code, finding.scope, finding.reason, finding.key, finding.fix);
-  }
-  throw Error(parts);
-}
-
-// The daemon that is there, or one that ends with its last run.
-nlohmann::json join_or_start_daemon(const DaemonOptions& options) {
-  const std::optional<nlohmann::json> running = hello(own_endpoints());
-  if (!running) return start_daemon(options);
-  const std::string store = running->value("store", "");
-  if (!options.store.empty() && std::filesystem::weakly_canonical(options.store) != std::filesystem::weakly_canonical(store))
-    throw Error({"RW-CLI-021", "the daemon that is running writes another history", store, options.store,
-                 "leave --store out, or stop the daemon first with: ringwright daemon stop", ExitCode::refused});
-  return *running;
-}
-
 int run(Options options, const Invocation& invocation) {
-  const recipe::Recipe recipe = load(options.words);
-  print_warnings(recipe);
+  const recipe::Recipe recipe = load_one_recipe(options.words);
   admit(recipe, invocation.json);
   const Launch launch = make_launch(recipe, options.launch);
   options.daemon.exit_when_idle = true;

@@ -47,6 +47,7 @@ LaunchRequest read_launch_request(const nlohmann::json& arguments) {
   request.spec.recipe = map_field(arguments, "recipe");
   request.spec.paths = map_field(arguments, "paths");
   request.spec.threads_per_rank = field<int>(arguments, "threads_per_rank", 1);
+  request.spec.probe = field<std::string>(arguments, "probe", "");
   const int64_t port = field<int64_t>(arguments, "port", 0);
   if (port < 0 || port > 65'535)
     throw Error({"RW-DAEMON-030", "run.launch: " + std::to_string(port) + " is no port", "port", "1 to 65535, or none",

@@ -70,7 +70,7 @@ inline constexpr KnownSection kKnownSections[] = {
      "dtensor_cfg.automodel_kwargs.freeze_config.freeze_audio_tower dtensor_cfg.automodel_kwargs.freeze_config.freeze_language_model "
      "dtensor_cfg.automodel_kwargs.freeze_config.freeze_vision_tower dtensor_cfg.automodel_kwargs.use_liger_kernel "
      "dtensor_cfg.automodel_kwargs.use_sdpa_patching dtensor_cfg.clear_cache_every_n_steps dtensor_cfg.context_parallel_size "
-     "dtensor_cfg.cpu_offload dtensor_cfg.custom_parallel_plan dtensor_cfg.dp_replicate_size dtensor_cfg.enabled "
+     "dtensor_cfg.cp_rotate_method dtensor_cfg.cpu_offload dtensor_cfg.custom_parallel_plan dtensor_cfg.dp_replicate_size dtensor_cfg.enabled "
      "dtensor_cfg.env_vars.PYTORCH_CUDA_ALLOC_CONF dtensor_cfg.expert_parallel_size dtensor_cfg.lora_cfg.alpha dtensor_cfg.lora_cfg.dim "
      "dtensor_cfg.lora_cfg.dropout dtensor_cfg.lora_cfg.dropout_position dtensor_cfg.lora_cfg.enabled "
      "dtensor_cfg.lora_cfg.exclude_modules dtensor_cfg.lora_cfg.lora_A_init dtensor_cfg.lora_cfg.match_all_linear "
@@ -272,7 +272,8 @@ inline constexpr KnownSection kKnownSections[] = {
      "rollout_failure.replacement_reserve_prompts sampler.max_lookahead_versions sampler.max_staleness_versions sampler.name "
      "stall_watchdog.gym_subprocess_check stall_watchdog.interval_s stall_watchdog.stall_action stall_watchdog.stall_timeout_s"},
     {"ringwright",
-     "name threads_per_rank probe_first compat paths rollout cp.flavour cp.method optimizer.decay_rule restart.max packing.document_divisor"},
+     "name threads_per_rank probe_first compat paths rollout cp.chunk cp.flavour cp.method cp.transport data.text_rows "
+     "optimizer.decay_rule restart.max packing.document_divisor"},
     {"", "defaults run_name"},
 };
 

@@ -57,6 +57,24 @@ struct DataSource {
   std::string path;    // as written: data.train.data_path
   std::string format;  // "text" (documents are lines, joined and cut into full windows) or "prompt_answer" (JSON lines)
   std::string prompt_key = "prompt", answer_key = "answer";
+  bool lines_are_rows = false;  // ringwright.data.text_rows: "lines"; else "windows": text is joined and cut into full windows
+};
+
+// policy.sequence_packing: the rows of a global batch become packs of several documents, one pack a microbatch.
+struct PackingConfig {
+  bool enabled = false;
+  int64_t pack_tokens = 0;  // train_mb_tokens: slots of a pack, padding included
+  std::string algorithm = "modified_first_fit_decreasing";
+  bool largest_first = false;         // microbatch_order
+  int64_t sequence_length_round = 1;  // a pack's length is a multiple of it
+  int64_t document_divisor = 0;       // ringwright.packing.document_divisor; 0: what the mesh asks for
+};
+
+// policy.dynamic_batching: microbatches of rows of like length, as many as fit.
+struct DynamicBatchingConfig {
+  bool enabled = false;
+  int64_t microbatch_tokens = 0;      // train_mb_tokens: rows x longest row, rounded
+  int64_t sequence_length_round = 1;  // the longest row counts as a multiple of it
 };
 
 struct SftConfig {
@@ -81,7 +99,12 @@ struct SftConfig {
   std::string checkpoint_dir;  // a relative one is below the folder of the run; empty: <that folder>/checkpoints
   int64_t save_period = 0;
   bool probe_first = false;  // ringwright.probe_first
-  std::string cp_flavour;    // ringwright.cp.flavour: "" (by family), "round_robin", "contiguous"
+  std::string cp_flavour;    // ringwright.cp.flavour; "": by family
+  std::string cp_method = "auto", cp_transport = "auto";
+  int64_t cp_chunk = 512;        // ringwright.cp.chunk: tokens that flavour balanced keeps together
+  std::string cp_rotate_method;  // policy.dtensor_cfg.cp_rotate_method, where it decided cp_method; else ""
+  PackingConfig packing;
+  DynamicBatchingConfig dynamic_batching;
 };
 
 // Throws Error RW-RECIPE-02x (missing key, wrong type, out of range) with key and place.

@@ -4,6 +4,8 @@
 #include <filesystem>
 
 #include "shared/base/error.h"
+#include "shared/layout/layout.h"
+#include "shared/layout/packing.h"
 #include "shared/recipe/parallelism.h"
 #include "shared/recipe/recipe.h"
 #include "shared/recipe/typed.h"
@@ -46,8 +48,40 @@ void read_mesh(const Typed& typed, SftConfig& config) {
   config.dp_replicate = std::max(sizes.dp_replicate.value_or(1), 1);
   config.world_size = world_size(typed);
   config.threads_per_rank = static_cast<int>(typed.integer("ringwright.threads_per_rank", 0, 0, 1024));
-  config.cp_flavour = typed.choice("ringwright.cp.flavour", "", {"round_robin", "contiguous"});
   config.probe_first = typed.boolean("ringwright.probe_first", false);
+}
+
+// NeMo RL's name of a rotation -> the method that does it here: its alltoall is a ring shift.
+constexpr std::pair<const char*, const char*> kRotateMethods[] = {{"allgather", "all_gather"}, {"alltoall", "ring"}};
+
+void read_context_parallel(const Typed& typed, SftConfig& config) {
+  config.cp_flavour = typed.choice("ringwright.cp.flavour", "", {"round_robin", "contiguous", "thd", "balanced", "deepseek_v4", "glm", "gemma4"});
+  config.cp_method = typed.choice("ringwright.cp.method", "auto", {"ring", "all_gather", "all_to_all", "all_to_all+ring", "ranged"});
+  config.cp_transport = typed.choice("ringwright.cp.transport", "auto", {"gloo", "nccl", "shared_memory", "in_process"});
+  config.cp_chunk = typed.integer("ringwright.cp.chunk", layout::kChunkDefault, 1, layout::kChunkMax);
+  const std::string rotate = typed.choice("policy.dtensor_cfg.cp_rotate_method", "", {kRotateMethods[0].first, kRotateMethods[1].first});
+  if (typed.has("ringwright.cp.method")) return;
+  for (const auto& [name, method] : kRotateMethods)
+    if (rotate == name) config.cp_rotate_method = name, config.cp_method = method;
+}
+
+void read_packing(const Typed& typed, SftConfig& config) {
+  const int64_t tokens = std::min(config.max_total_sequence_length * config.train_micro_batch_size, kSequenceMax);
+  const std::string base = "policy.sequence_packing.";
+  PackingConfig& packing = config.packing;
+  packing.enabled = typed.boolean(base + "enabled", false);
+  packing.document_divisor = typed.integer("ringwright.packing.document_divisor", 0, 1, kSequenceMax);
+  if (packing.enabled) {
+    packing.pack_tokens = typed.integer(base + "train_mb_tokens", tokens, 2, kSequenceMax);
+    packing.algorithm = typed.choice(base + "algorithm", packing.algorithm, layout::packing_algorithms());
+    packing.largest_first = typed.choice(base + "microbatch_order", "packer", {"largest_first"}) == "largest_first";
+    packing.sequence_length_round = typed.integer(base + "sequence_length_round", 1, 1, kSequenceMax);
+  }
+  const std::string dynamic = "policy.dynamic_batching.";
+  config.dynamic_batching.enabled = typed.boolean(dynamic + "enabled", false);
+  if (!config.dynamic_batching.enabled) return;
+  config.dynamic_batching.microbatch_tokens = typed.integer(dynamic + "train_mb_tokens", tokens, 2, kSequenceMax);
+  config.dynamic_batching.sequence_length_round = typed.integer(dynamic + "sequence_length_round", 1, 1, kSequenceMax);
 }
 
 void read_optimizer(const Typed& typed, OptimizerConfig& optimizer) {
@@ -132,6 +166,7 @@ DataSource read_source(const Typed& typed, const std::string& section) {
   source.format = format_of(typed, key, source.path);
   source.prompt_key = typed.text(section + ".input_key", source.prompt_key);
   source.answer_key = typed.text(section + ".output_key", source.answer_key);
+  source.lines_are_rows = typed.choice("ringwright.data.text_rows", "windows", {"lines"}) == "lines";
   return source;
 }
 
@@ -141,6 +176,8 @@ SftConfig read_config(const Typed& typed, const std::string& default_name) {
   read_sft(typed, config);
   read_policy(typed, config);
   read_mesh(typed, config);
+  read_context_parallel(typed, config);
+  read_packing(typed, config);
   read_optimizer(typed, config.optimizer);
   read_scheduler(typed, config);
   if (!typed.has("data.train")) typed.missing("data.train", "data_path or dataset_name below it");

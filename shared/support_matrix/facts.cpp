@@ -8,8 +8,11 @@
 #include <array>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "shared/base/text.h"
+#include "shared/layout/layout.h"
+#include "shared/layout/packing.h"
 #include "shared/mesh/setup.h"
 #include "shared/model/safetensors.h"
 #include "shared/recipe/parallelism.h"
@@ -103,10 +106,27 @@ void read_rest(const recipe::Typed& typed, Facts& facts) {
   facts.time_limit = typed.has("checkpointing.checkpoint_must_save_by");
   for (const char* logger : {"wandb", "tensorboard", "mlflow", "swanlab"})
     facts.other_loggers = facts.other_loggers || on(typed, std::string("logger.") + logger + "_enabled");
-  facts.cp_method = typed.text("ringwright.cp.method", "ring");
-  for (const char* key : {"ringwright.compat", "ringwright.rollout", "ringwright.restart", "ringwright.packing"})
+  for (const char* key : {"ringwright.compat", "ringwright.rollout", "ringwright.restart"})
     if (facts.user_key.empty() && typed.has(key)) facts.user_key = key;
-  if (facts.user_key.empty() && on(typed, "ringwright.probe_first")) facts.user_key = "ringwright.probe_first";
+}
+
+int64_t round_up(int64_t length, int64_t multiple) { return (length + multiple - 1) / multiple * multiple; }
+
+// Values of the wrong kind are the typed view's to refuse, where the algorithm is one that it reads.
+void read_sharding(const recipe::Typed& typed, Facts& facts) {
+  facts.cp_flavour = typed.text("ringwright.cp.flavour", "");
+  facts.cp_method = typed.text("ringwright.cp.method", "");
+  facts.cp_transport = typed.text("ringwright.cp.transport", "");
+  facts.rotate_method = typed.text("policy.dtensor_cfg.cp_rotate_method", "");
+  const int64_t tokens = facts.length * facts.micro_batch;
+  const auto length = [&](const std::string& key, int64_t fallback) { return typed.integer(key, fallback, 1, layout::kSequenceLengthMax); };
+  if (facts.packing) facts.pack_tokens = length("policy.sequence_packing.train_mb_tokens", std::max<int64_t>(tokens, 1));
+  if (facts.dynamic_batching) {
+    facts.microbatch_tokens = length("policy.dynamic_batching.train_mb_tokens", std::max<int64_t>(tokens, 1));
+    facts.row_round = length("policy.dynamic_batching.sequence_length_round", 1);
+  }
+  facts.document_divisor_needed = layout::document_divisor(static_cast<int>(facts.cp), static_cast<int>(facts.tp), facts.sequence_parallel);
+  facts.document_divisor = length("ringwright.packing.document_divisor", facts.document_divisor_needed);
 }
 
 void name_words(Facts& facts) {
@@ -119,6 +139,13 @@ void name_words(Facts& facts) {
   put("micro_dp", facts.micro_batch * facts.dp), put("precision", facts.precision), put("optimizer", facts.optimizer);
   put("processor_key", facts.processor_key), put("processor", facts.processor), put("user_key", facts.user_key);
   put("save_format", facts.save_format), put("cp_method", facts.cp_method);
+  put("cp_flavour", facts.cp_flavour), put("cp_transport", facts.cp_transport), put("rotate_method", facts.rotate_method);
+  put("rotate_as", facts.rotate_method == "allgather" ? "all_gather" : "ring");
+  put("pack_tokens", facts.pack_tokens), put("pack_tokens_padded", round_up(facts.pack_tokens, facts.document_divisor));
+  put("document_divisor", facts.document_divisor), put("document_divisor_needed", facts.document_divisor_needed);
+  put("document_divisor_padded", std::lcm(facts.document_divisor, facts.document_divisor_needed));
+  put("document_slot", round_up(facts.length, facts.document_divisor)), put("row_slot", round_up(facts.length, facts.row_round));
+  put("microbatch_tokens", facts.microbatch_tokens);
   put("without_effect", facts.without_effect), put("rows_per_rank", facts.global_batch / std::max<int64_t>(facts.dp, 1));
   put("mesh_what", facts.mesh_fault ? facts.mesh_fault->what : ""), put("mesh_fix", facts.mesh_fault ? facts.mesh_fault->action : "");
 }
@@ -132,9 +159,25 @@ std::optional<std::filesystem::path> find_place(const recipe::Recipe& recipe, co
   }
 }
 
+// Layers that attend to a part of the sequence only, as transformers' configurations name them.
+void read_window(const nlohmann::json& config, Facts& facts) {
+  struct Limit {
+    const char *key, *layer_type;
+  };
+  const nlohmann::json layers = config.value("layer_types", nlohmann::json::array());
+  for (const Limit& limit : {Limit{"sliding_window", "sliding_attention"}, Limit{"attention_chunk_size", "chunked_attention"}}) {
+    const auto size = config.find(limit.key);
+    if (facts.window > 0 || size == config.end() || !size->is_number_integer() || config.value("use_sliding_window", true) == false) continue;
+    const auto layer = std::find(layers.begin(), layers.end(), limit.layer_type);
+    if (!layers.empty() && layer == layers.end()) continue;
+    facts.window = size->get<int64_t>(), facts.window_layer = layers.empty() ? 0 : layer - layers.begin(), facts.window_key = limit.key;
+  }
+}
+
 void read_model(const std::filesystem::path& folder, Facts& facts) {
   try {
     facts.model = model::read_model_config(folder);
+    read_window(facts.model->raw, facts);
   } catch (const Error& error) {
     facts.model_fault = error.parts();
   }
@@ -193,6 +236,7 @@ Facts read_facts(const recipe::Recipe& recipe) {
   read_backend(typed, facts);
   read_data(typed, facts);
   read_rest(typed, facts);
+  read_sharding(typed, facts);
   name_words(facts);
   return facts;
 }
@@ -216,6 +260,7 @@ void read_files(const recipe::Recipe& recipe, Facts& facts) {
   put("model_name", facts.model_name), put("data_name", facts.data_name), put("data_format", facts.data_format);
   put("data_file", facts.data_file ? facts.data_file->string() : "");
   put("model_folder", facts.model_folder ? facts.model_folder->string() : "");
+  put("window", facts.window), put("window_key", facts.window_key), put("window_layer", facts.window_layer);
   put("positions", facts.model ? facts.model->max_position_embeddings : 0), put("model_type", facts.model ? facts.model->model_type : "");
   put("rope", facts.model ? facts.model->rope.type : "");
   put("tokenizer_size", facts.tokenizer_size), put("vocab_size", facts.model ? facts.model->vocab_size : 0);

@@ -18,7 +18,10 @@ struct Facts {
   int64_t cp = 1, tp = 1, ep = 1, dp = 1, dp_replicate = 1;
   int64_t length = 0;  // policy.max_total_sequence_length, 0 when absent
   int64_t global_batch = 0, micro_batch = 1;
-  std::string precision, optimizer, save_format, save_consolidated, cp_method;
+  std::string precision, optimizer, save_format, save_consolidated;
+  std::string cp_flavour, cp_method, cp_transport, rotate_method;  // "" where the recipe says nothing
+  // Slots of a pack, and of a microbatch under dynamic batching; what a document's slot, a pack and the longest row are multiples of.
+  int64_t pack_tokens = 0, microbatch_tokens = 0, document_divisor = 1, document_divisor_needed = 1, row_round = 1;
   std::string processor_key, processor;  // the first key that asks for messages or a prompt template, with its value
   std::string user_key;                  // the first key below `ringwright` that this version does not act on
   bool dtensor = false, dtensor_v2 = true, megatron = false;
@@ -39,7 +42,9 @@ struct Facts {
   std::string data_format;
   std::string save_folder, earlier_checkpoint;  // only where the recipe names a place outside of the run's own folder
   bool save_folder_is_closed = false;
-  bool data_is_chat = false;  // the first row is {"messages": [...]}
+  int64_t window = 0, window_layer = 0;  // of the model's first layer that does not attend to the whole sequence; 0: all do
+  std::string window_key;                // the field of config.json that says so
+  bool data_is_chat = false;             // the first row is {"messages": [...]}
 
   // {name} in a row's texts -> what to write there.
   std::map<std::string, std::string> words;

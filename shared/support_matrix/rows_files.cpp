@@ -75,6 +75,15 @@ const std::vector<Row>& file_rows() {
        "policy.model_name",
        "{weights_what}",
        "{weights_fix}"},
+      {"RW-GUARD-210",
+       "context parallelism and windows",
+       [](const Facts& f) { return model(f) && f.cp > 1 && f.window > 0; },
+       {kNo, kNo, kNo},
+       "policy.dtensor_cfg.context_parallel_size",
+       "layer {window_layer} of the model attends to a part of the sequence ({window_key} {window} in config.json), and plain causal attention over "
+       "{cp} "
+       "ranks would not",
+       "policy.dtensor_cfg.context_parallel_size=1"},
       {"RW-GUARD-211",
        "data file",
        [](const Facts& f) { return read(f) && !f.data_file; },

@@ -3,7 +3,7 @@
 //
 //   hello            -> {pid, node, started_unix_ns, store, state_directory, active_runs, node_sequence, ringwright_version}
 //   run.launch       {recipe (resolved map), recipe_text, recipe_path, overrides [text], name, paths, mesh {pp,dp_replicate,dp_shard,cp,tp},
-//                     world_size, threads_per_rank, algorithm, port?, talk?: {workers, points}}                    -> {run}
+//                     world_size, threads_per_rank, algorithm, port?, probe?, talk?: {workers, points}}            -> {run}
 //   run.stop         {run, force: bool}                                                                            -> {state}
 //   run.list         {}                                                                                            -> {runs: [...]}
 //   snapshot         {} -> {node_sequence, runs: [...]}: the state of all active runs as of node_sequence

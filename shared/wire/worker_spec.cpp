@@ -28,6 +28,7 @@ void for_each_field(Spec& spec, Visit visit) {
   visit("rendezvous_port", spec.rendezvous_port);
   visit("orphan_grace_s", spec.orphan_grace_s);
   visit("threads_per_rank", spec.threads_per_rank);
+  visit("probe", spec.probe);
   visit("talk_points", spec.talk_points);
 }
 

@@ -32,6 +32,7 @@ struct WorkerSpec {
   uint16_t rendezvous_port = 0;
   double orphan_grace_s = 30;
   int threads_per_rank = 1;
+  std::string probe;         // "chosen", "all": compare one batch at cp = 1 with one at cp = n and end; "": train
   uint64_t talk_points = 0;  // > 0: a talk-only worker, which sends this many metric points and trains nothing
 };
 

@@ -8,15 +8,19 @@
 #include <limits>
 #include <thread>
 
+#include "daemon/worker/algorithms/method_choice.h"
+#include "daemon/worker/algorithms/probe.h"
 #include "daemon/worker/algorithms/sft_trainer.h"
 #include "daemon/worker/checkpoint/load.h"
 #include "daemon/worker/checkpoint/run_checkpoint.h"
+#include "daemon/worker/context_parallel/attention_method.h"
 #include "daemon/worker/data/dataset.h"
 #include "daemon/worker/parallel/collectives.h"
 #include "daemon/worker/torch_environment.h"
 #include "shared/base/error.h"
 #include "shared/base/text.h"
 #include "shared/history/fingerprint.h"
+#include "shared/model/context_parallel.h"
 #include "shared/model/families.h"
 
 namespace ringwright::worker {
@@ -27,6 +31,14 @@ std::string path_of(const wire::WorkerSpec& spec, const char* name) {
   return found != spec.paths.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+constexpr double kProbeTolerance = 1e-4;  // of ringwright.probe_first; that of `ringwright probe` unless it is told another
+
+ProcessGroupOptions group_options(const recipe::SftConfig& config) {
+  ProcessGroupOptions options;
+  options.transport = transport_from_name(config.cp_transport);
+  return options;
+}
+
 class SftRun {
  public:
   SftRun(const wire::WorkerSpec& spec, int rank, std::optional<int> listen_fd, Channel& channel)
@@ -34,18 +46,22 @@ class SftRun {
         rank_(rank),
         channel_(channel),
         config_(recipe::sft_config(spec.recipe)),
-        groups_(wire::mesh_of(spec), {rank, spec.world_size, spec.rendezvous_host, spec.rendezvous_port, listen_fd, nullptr}),
+        groups_(wire::mesh_of(spec), {rank, spec.world_size, spec.rendezvous_host, spec.rendezvous_port, listen_fd, nullptr}, group_options(config_)),
         checkpoint_(load_checkpoint(path_of(spec, "model"), at::kFloat)),
         model_(checkpoint_.config, checkpoint_.parameters),
         tokenizer_(tokenizer::Tokenizer::from_file(std::filesystem::path(path_of(spec, "tokenizer")) / "tokenizer.json")),
         train_(read(config_.train, "train")),
-        trainer_(model_, config_, groups_.group("cp"), trainer_options()),
+        method_(choose_attention_method(config_)),
+        options_(trainer_options()),
+        trainer_(model_, config_, groups_.group("cp"), options_),
         order_(static_cast<int64_t>(train_.rows.size()), config_.seed, config_.shuffle) {
     if (!config_.validation.path.empty()) validation_ = read(config_.validation, "validation");
   }
 
   void run() {
     report_start();
+    if (!spec_.probe.empty()) return probe_only();
+    if (config_.probe_first && spec_.cp > 1) require_parity(probe_methods({method_.name}));
     const int64_t step_count_max = steps_to_run();
     validate(config_.val_at_start);
     bool stopped = stop_agreed();
@@ -62,10 +78,50 @@ class SftRun {
   }
 
  private:
+  // One batch at cp = 1 and at cp = n. The rows are those of the first step; the order of training is not touched.
+  std::vector<ProbeResult> probe_methods(const std::vector<std::string>& methods) {
+    RowOrder order(static_cast<int64_t>(train_.rows.size()), config_.seed, config_.shuffle);
+    const std::vector<ProbeResult> results = probe(model_, config_, groups_.group("cp"), options_, methods, next_rows(order));
+    for (const ProbeResult& result : results) {
+      if (rank_ == 0) channel_.event("probe.result", to_json(result));
+      log(fmt::format("probe: {}: {}", result.method,
+                      result.refusal.empty() ? fmt::format("largest relative difference {:.2e}", result.differences.largest()) : result.refusal));
+    }
+    return results;
+  }
+
+  void probe_only() {
+    std::vector<std::string> methods = {method_.name};
+    if (spec_.probe == "all") {
+      methods.clear();
+      for (const AttentionMethodEntry& entry : attention_methods()) methods.emplace_back(entry.name);
+    }
+    probe_methods(methods);
+    barrier(groups_.group("world"));
+  }
+
+  void require_parity(const std::vector<ProbeResult>& results) const {
+    for (const ProbeResult& result : results) {
+      if (!result.refusal.empty() || result.differences.largest() <= kProbeTolerance) continue;
+      const auto& worst = result.differences.gradients.front();
+      throw Error(
+          {"RW-PROBE-001",
+           fmt::format("the first batch is not the same with and without context parallelism: loss {:.7g} and {:.7g}, log-probabilities differ by "
+                       "{:.2e}, gradients by up to {:.2e} ({})",
+                       result.differences.loss_whole, result.differences.loss_sharded, result.differences.logprobs, worst.second, worst.first),
+           "method " + result.method, fmt::format("relative differences of at most {:g}", kProbeTolerance),
+           "see all of them with: ringwright probe RECIPE --all", ExitCode::run_failed});
+    }
+  }
+
   SftTrainerOptions trainer_options() {
     SftTrainerOptions options;
     options.pad_token_id = std::max<int64_t>(checkpoint_.config.pad_token_id, 0);
+    const auto family = model::find_context_parallel_family(checkpoint_.config.model_type);
+    options.cp_flavour = config_.packing.enabled ? family.packed_flavour : family.row_flavour;
     if (!config_.cp_flavour.empty()) options.cp_flavour = config_.cp_flavour;
+    options.cp_method = method_.name;
+    options.cp_chunk = config_.cp_chunk;
     options.data_parallel = {groups_.group("dp"), groups_.group("dp_cp")};
     options.span = [this](std::string_view phase, int64_t begin_ns, int64_t end_ns) {
       channel_.span(phase, trainer_.step_count() + 1, begin_ns, end_ns);
@@ -98,6 +154,9 @@ class SftRun {
                                                              trainer_.attention_blocks_over_cp(), model::attention_block_count(config), spec_.cp)
                                                : std::string("whole sequences on one rank");
     channel_.log("info", fmt::format("attention: {}; {} threads", attention, spec_.threads_per_rank));
+    if (spec_.cp > 1)
+      log(fmt::format("context parallelism: flavour {}, method {}: {}; {}", options_.cp_flavour, method_.name, method_.reason,
+                      groups_.group("cp").transport_reason));
     if (rank_ != 0) return;
     channel_.event("run.step_limit", {{"steps", steps_to_run()}});
     fingerprint_ = std::jthread([this] { send_fingerprint(); });
@@ -123,26 +182,38 @@ class SftRun {
     return config_.max_num_steps >= 0 ? std::min(config_.max_num_steps, by_epochs) : by_epochs;
   }
 
+  std::vector<const Row*> next_rows(RowOrder& order) const {
+    std::vector<const Row*> rows;
+    for (int64_t i = 0; i < config_.train_global_batch_size; ++i) rows.push_back(&train_.rows[static_cast<size_t>(order.next())]);
+    return rows;
+  }
+
   void train_step() {
     const auto begin = std::chrono::steady_clock::now();
-    std::vector<const Row*> rows;
-    for (int64_t i = 0; i < config_.train_global_batch_size; ++i) rows.push_back(&train_.rows[static_cast<size_t>(order_.next())]);
+    const std::vector<const Row*> rows = next_rows(order_);
     const SftStep step = trainer_.step(rows);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     tokens_trained_ += step.token_count;
     if (rank_ != 0) return;
-    const auto rows_count = static_cast<double>(rows.size());
+    report_step(step, static_cast<double>(rows.size()), seconds);
+  }
+
+  void report_step(const SftStep& step, double row_count, double seconds) {
     const auto targets = static_cast<double>(step.target_count);
-    channel_.metric(trainer_.step_count(), tokens_trained_,
-                    {{"train/loss", step.loss},
-                     {"train/grad_norm", step.grad_norm},
-                     {"train/lr", step.learning_rate},
-                     {"train/num_unmasked_tokens", targets},
-                     {"train/num_valid_samples", rows_count},
-                     {"train/global_valid_seqs", rows_count},
-                     {"train/global_valid_toks", targets},
-                     {"perf/tokens_per_s", static_cast<double>(step.token_count) / seconds},
-                     {"timing/train/total_step_time", seconds}});
+    MetricPoints points = {{"train/loss", step.loss},
+                           {"train/grad_norm", step.grad_norm},
+                           {"train/lr", step.learning_rate},
+                           {"train/num_unmasked_tokens", targets},
+                           {"train/num_valid_samples", row_count},
+                           {"train/global_valid_seqs", row_count},
+                           {"train/global_valid_toks", targets},
+                           {"perf/tokens_per_s", static_cast<double>(step.token_count) / seconds},
+                           {"timing/train/total_step_time", seconds}};
+    if (step.pack_count > 0) {
+      points.emplace_back("train/packs", static_cast<double>(step.pack_count));
+      points.emplace_back("train/pack_slots", static_cast<double>(step.pack_slot_count));
+    }
+    channel_.metric(trainer_.step_count(), tokens_trained_, points);
   }
 
   void validate(bool due) {
@@ -193,6 +264,8 @@ class SftRun {
   LlamaModel model_;
   tokenizer::Tokenizer tokenizer_;
   Dataset train_, validation_;
+  MethodChoice method_;
+  SftTrainerOptions options_;
   SftTrainer trainer_;
   RowOrder order_;
   int64_t tokens_trained_ = 0;

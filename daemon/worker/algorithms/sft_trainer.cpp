@@ -7,7 +7,6 @@
 
 #include "daemon/worker/algorithms/fused_nll.h"
 #include "daemon/worker/context_parallel/attention_method.h"
-#include "daemon/worker/context_parallel/flavours.h"
 #include "daemon/worker/models/local_attention.h"
 #include "daemon/worker/parallel/collectives.h"
 #include "daemon/worker/parallel/gradients.h"
@@ -17,11 +16,6 @@
 
 namespace ringwright::worker {
 namespace {
-
-AttentionFunction attention_for(const ProcessGroup& cp_group, const std::string& flavour) {
-  if (cp_group.size == 1) return local_attention;
-  return make_attention("ring", layout::make_layout(flavour, cp_group.size), cp_group);
-}
 
 void require_finite(double value, const char* what, int64_t step) {
   if (std::isfinite(value)) return;
@@ -58,67 +52,92 @@ SftTrainer::SftTrainer(LlamaModel& model, const recipe::SftConfig& config, const
       config_(config),
       cp_group_(cp_group),
       options_(std::move(options)),
-      attentions_(attention_for(cp_group, options_.cp_flavour)),
+      attention_(AttentionFunction(local_attention)),
       optimizer_(model.parameters(), config.optimizer),
       schedule_(config.optimizer.lr, config.scheduler, config.scheduler_milestones) {
-  check_attention_blocks(attention_blocks_over_cp(), model::attention_block_count(model.config()), cp_group.size);
+  if (cp_group_.size == 1) {
+    if (options_.attention) attention_ = options_.attention(nullptr);
+  } else {
+    spread_over_group();
+  }
+  check_attention_blocks(attention_blocks_over_cp(), model::attention_block_count(model.config()), cp_group_.size);
 }
 
-at::Tensor SftTrainer::run_local(const at::Tensor& ids_BL, const at::Tensor& positions_BL, const at::Tensor& targets_BL, const at::Tensor& weights_BL,
-                                 int64_t sequence_length, bool with_gradients) {
+void SftTrainer::spread_over_group() {
+  if (!options_.shard) {
+    SharderOptions sharding;
+    sharding.batch.padding_token_id = options_.pad_token_id;
+    sharding.chunk = options_.cp_chunk;
+    options_.shard = make_shard_function(options_.cp_flavour, cp_group_, sharding);
+  }
+  if (!options_.attention)
+    options_.attention = [method = options_.cp_method, group = cp_group_](const auto& layout) { return make_attention(method, layout, group); };
+}
+
+int64_t SftTrainer::attention_blocks_over_cp() const {
+  if (cp_group_.size == 1) return model_.attention_blocks_over(attention_, 1);
+  return model_.attention_blocks_over(options_.attention(layout::make_layout("round_robin", cp_group_.size)), cp_group_.size);
+}
+
+const LayerAttentions& SftTrainer::attention_over(const std::shared_ptr<const layout::Layout>& layout) {
+  if (layout != attention_layout_) attention_ = options_.attention(layout), attention_layout_ = layout;
+  return attention_;
+}
+
+at::Tensor SftTrainer::run_local(const LocalMicrobatch& local, bool with_gradients) {
   const at::AutoGradMode grad_mode(with_gradients);
   const int64_t forward_begin_ns = wire::now_unix_ns();
-  const at::Tensor hidden_Td =
-      model_.forward_hidden(ids_BL, positions_BL, attentions_, {}, sequence_length).reshape({-1, model_.config().hidden_size});
-  const FusedNll nll = fused_linear_nll(hidden_Td, model_.head_weight(), targets_BL.reshape(-1), weights_BL.reshape(-1));
-  const int64_t forward_end_ns = wire::now_unix_ns();
-  if (options_.span) options_.span("forward", forward_begin_ns, forward_end_ns);
+  const at::Tensor hidden_Td = model_.forward_hidden(local.ids_BL, local.positions_BL, attention_over(local.layout), local.mask, local.longest_length)
+                                   .reshape({-1, model_.config().hidden_size});
+  const FusedNll nll = fused_linear_nll(hidden_Td, model_.head_weight(), local.targets_BL.reshape(-1), local.weights_BL.reshape(-1));
+  if (options_.span) options_.span("forward", forward_begin_ns, wire::now_unix_ns());
   if (with_gradients) {
     const Span span(options_, "backward");
     nll.loss.backward();
   }
-  return nll.logprobs_T.view_as(targets_BL);
+  return nll.logprobs_T.view_as(local.targets_BL);
 }
 
 at::Tensor SftTrainer::run_microbatch(const SftBatch& batch, bool with_gradients) {
-  const int64_t length = batch.ids_BS.size(1);
-  if (cp_group_.size == 1) {
-    const at::Tensor positions_BS = at::arange(length).expand_as(batch.ids_BS);
-    return run_local(batch.ids_BS, positions_BS, batch.targets_BS, batch.weights_BS, length, with_gradients);
-  }
-  SharderOptions sharder_options;
-  sharder_options.batch.padding_token_id = options_.pad_token_id;
-  Sharder sharder = make_sharder(options_.cp_flavour, cp_group_, sharder_options);
-  // Targets were shifted on the whole row: the last token of a slice has its target on another rank.
-  const Batch local = sharder.shard({{"input_ids", batch.ids_BS}, {"labels", batch.targets_BS}});
-  const at::Tensor weights_BL = sharder.shard_token_tensor(batch.weights_BS, 1, 0);
-  const at::Tensor logprobs_BL =
-      run_local(local.at("input_ids"), local.at("position_ids"), local.at("labels"), weights_BL, *sharder.facts().padded_length, with_gradients);
+  const LocalMicrobatch local = cp_group_.size == 1 ? whole_microbatch(batch) : options_.shard(batch);
+  const at::Tensor logprobs_BL = run_local(local, with_gradients);
   const at::NoGradGuard no_grad;
-  return sharder.gather_token_tensor(logprobs_BL, 1, true);
+  return local.gather(logprobs_BL);
 }
 
-double SftTrainer::run_microbatches(const std::vector<const Row*>& global_rows, int64_t micro_batch_size, bool with_gradients) {
+SftTrainer::Totals SftTrainer::run_microbatches(const std::vector<const Row*>& global_rows, const MicrobatchRules& rules, bool with_gradients,
+                                                std::vector<at::Tensor>* row_logprobs) {
   const int64_t target_count = count_targets(global_rows);
   const ProcessGroup& dp = options_.data_parallel.dp;
   const std::vector<const Row*> rows = rows_of_rank(global_rows, dp.rank, dp.size);
-  double loss = 0;
-  for (size_t begin = 0; begin < rows.size(); begin += static_cast<size_t>(micro_batch_size)) {
-    const size_t end = std::min(rows.size(), begin + static_cast<size_t>(micro_batch_size));
-    const std::vector<const Row*> part(rows.begin() + static_cast<std::ptrdiff_t>(begin), rows.begin() + static_cast<std::ptrdiff_t>(end));
-    const SftBatch batch = make_sft_batch(part, options_.pad_token_id, target_count);
+  std::vector<int64_t> lengths;
+  for (const Row* row : rows) lengths.push_back(static_cast<int64_t>(row->ids.size()));
+  if (row_logprobs) row_logprobs->assign(rows.size(), at::Tensor());
+  Totals totals;
+  for (const Microbatch& microbatch : split_into_microbatches(lengths, rules)) {
+    const SftBatch batch = make_batch(rows, microbatch, options_.pad_token_id, target_count);
     const at::Tensor logprobs_BS = run_microbatch(batch, with_gradients);
-    loss -= (logprobs_BS.to(at::kDouble) * batch.weights_BS).sum().item<double>();
+    totals.loss -= (logprobs_BS.to(at::kDouble) * batch.weights_BS).sum().item<double>();
+    totals.pack_count += batch.packed();
+    totals.pack_slot_count += batch.packed() ? batch.ids_BS.numel() : 0;
+    for (size_t i = 0; row_logprobs && i < microbatch.rows.size(); ++i) (*row_logprobs)[microbatch.rows[i]] = tokens_of(batch, logprobs_BS, i);
   }
-  return sum_over_ranks(loss, dp);
+  totals.loss = sum_over_ranks(totals.loss, dp);
+  totals.pack_count = static_cast<int64_t>(sum_over_ranks(static_cast<double>(totals.pack_count), dp));
+  totals.pack_slot_count = static_cast<int64_t>(sum_over_ranks(static_cast<double>(totals.pack_slot_count), dp));
+  return totals;
 }
 
-double SftTrainer::accumulate_gradients(const std::vector<const Row*>& rows) {
+SftTrainer::Totals SftTrainer::run_backward(const std::vector<const Row*>& rows, std::vector<at::Tensor>* row_logprobs) {
   optimizer_.zero_grad();
-  const double loss = run_microbatches(rows, config_.train_micro_batch_size, true);
+  const Totals totals = run_microbatches(rows, training_rules(config_), true, row_logprobs);
   const Span span(options_, "reduce");
   sum_gradients(model_.parameters(), gradient_group());
-  return loss;
+  return totals;
+}
+
+double SftTrainer::accumulate_gradients(const std::vector<const Row*>& rows, std::vector<at::Tensor>* row_logprobs) {
+  return run_backward(rows, row_logprobs).loss;
 }
 
 SftStep SftTrainer::step(const std::vector<const Row*>& rows) {
@@ -126,7 +145,8 @@ SftStep SftTrainer::step(const std::vector<const Row*>& rows) {
   result.learning_rate = schedule_.at(step_count_);
   result.target_count = count_targets(rows);
   for (const Row* row : rows) result.token_count += static_cast<int64_t>(row->ids.size());
-  result.loss = accumulate_gradients(rows);
+  const Totals totals = run_backward(rows, nullptr);
+  result.loss = totals.loss, result.pack_count = totals.pack_count, result.pack_slot_count = totals.pack_slot_count;
   require_finite(result.loss, "loss", step_count_ + 1);
   const Span span(options_, "optimizer");
   result.grad_norm = gradient_norm(model_.parameters());
@@ -136,6 +156,6 @@ SftStep SftTrainer::step(const std::vector<const Row*>& rows) {
   return result;
 }
 
-double SftTrainer::evaluate(const std::vector<const Row*>& rows) { return run_microbatches(rows, config_.val_micro_batch_size, false); }
+double SftTrainer::evaluate(const std::vector<const Row*>& rows) { return run_microbatches(rows, validation_rules(config_), false, nullptr).loss; }
 
 }  // namespace ringwright::worker

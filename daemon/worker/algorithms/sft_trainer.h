@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "daemon/worker/algorithms/local_microbatch.h"
 #include "daemon/worker/algorithms/optimizer.h"
 #include "daemon/worker/algorithms/schedule.h"
 #include "daemon/worker/algorithms/sft_batch.h"
@@ -21,8 +22,10 @@ struct SftStep {
   double loss = 0;       // mean over the global batch's trained targets, before the update
   double grad_norm = 0;  // before clipping
   double learning_rate = 0;
-  int64_t target_count = 0;  // trained targets
-  int64_t token_count = 0;   // real tokens
+  int64_t target_count = 0;     // trained targets
+  int64_t token_count = 0;      // real tokens
+  int64_t pack_count = 0;       // of the global batch; 0: rows
+  int64_t pack_slot_count = 0;  // tokens and padding in them
 };
 
 // Ranks that work on other rows of the same global batch. One rank each: no data parallelism.
@@ -31,47 +34,64 @@ struct DataParallelGroups {
   ProcessGroup dp_cp;  // all ranks that hold the same parameters: gradients are summed over it
 };
 
+// The attention of a model's layers over the tokens that a layout spread.
+using AttentionMaker = std::function<LayerAttentions(const std::shared_ptr<const layout::Layout>& layout)>;
+
 struct SftTrainerOptions {
   int64_t pad_token_id = 0;
-  std::string cp_flavour = "round_robin";
+  std::string cp_flavour = "round_robin", cp_method = "ring";
+  int64_t cp_chunk = layout::kChunkDefault;  // flavour balanced
   DataParallelGroups data_parallel;
   // Called at the end of each phase: (phase, begin, end), nanoseconds since the epoch.
   std::function<void(std::string_view phase, int64_t begin_ns, int64_t end_ns)> span;
+  // How a microbatch is spread, and attended to where it is; empty: by flavour and method. A test puts its own around them.
+  ShardFunction shard;
+  AttentionMaker attention;
 };
 
 class SftTrainer {
  public:
   // `cp_group`: one rank means plain attention and no sharder. All ranks of the CP and data-parallel groups must call every function with the same
-  // rows, the global batch: each takes its own (rows_of_rank). Losses, counts and gradients are those of the global batch on every rank. Throws Error
-  // RW-CP-004 when not all attention blocks of the model hold the CP group.
+  // rows, the global batch: each takes its own (rows_of_rank). Losses, counts and gradients are those of the global batch on every rank.
+  // Throws Error RW-CP-004 when not all attention blocks of the model hold the group.
   SftTrainer(LlamaModel& model, const recipe::SftConfig& config, const ProcessGroup& cp_group, SftTrainerOptions options);
 
   // Throws Error RW-TRAIN-001 when loss or gradient is not finite; the weights are then unchanged.
   SftStep step(const std::vector<const Row*>& rows);
   // Mean loss over the rows' trained targets; changes nothing.
   double evaluate(const std::vector<const Row*>& rows);
-  // The gradients of `rows` (summed over all ranks) without an update; for probing and tests. Returns the loss.
-  double accumulate_gradients(const std::vector<const Row*>& rows);
+  // The gradients of `rows` (summed over all ranks) without an update; for probing and tests. Returns the loss. `row_logprobs`, where given, gets the
+  // log-probability of each target (0 where there is none) of each of this data rank's rows: [its length], in the rows' order.
+  double accumulate_gradients(const std::vector<const Row*>& rows, std::vector<at::Tensor>* row_logprobs = nullptr);
 
   int64_t step_count() const { return step_count_; }
-  // Attention blocks that work over the CP group.
-  int64_t attention_blocks_over_cp() const { return model_.attention_blocks_over(attentions_, cp_group_.size); }
+  // Attention blocks that work over the CP group; at cp = 1 all of them.
+  int64_t attention_blocks_over_cp() const;
 
  private:
+  struct Totals {
+    double loss = 0;
+    int64_t pack_count = 0, pack_slot_count = 0;
+  };
   // Log-probabilities [B, S] of each target in caller coordinates (0 where there is none), the same on every rank. With gradients it also runs
   // backward.
   at::Tensor run_microbatch(const SftBatch& batch, bool with_gradients);
-  at::Tensor run_local(const at::Tensor& ids_BL, const at::Tensor& positions_BL, const at::Tensor& targets_BL, const at::Tensor& weights_BL,
-                       int64_t sequence_length, bool with_gradients);
-  // The loss over the global batch `rows`, of which this rank works on its own.
-  double run_microbatches(const std::vector<const Row*>& rows, int64_t micro_batch_size, bool with_gradients);
+  at::Tensor run_local(const LocalMicrobatch& local, bool with_gradients);
+  void spread_over_group();
+  const LayerAttentions& attention_over(const std::shared_ptr<const layout::Layout>& layout);
+  // Over the global batch `rows`, of which this rank works on its own.
+  Totals run_microbatches(const std::vector<const Row*>& rows, const MicrobatchRules& rules, bool with_gradients,
+                          std::vector<at::Tensor>* row_logprobs);
+  Totals run_backward(const std::vector<const Row*>& rows, std::vector<at::Tensor>* row_logprobs);
   const ProcessGroup& gradient_group() const { return options_.data_parallel.dp.size > 1 ? options_.data_parallel.dp_cp : cp_group_; }
 
   LlamaModel& model_;
   recipe::SftConfig config_;
   ProcessGroup cp_group_;
   SftTrainerOptions options_;
-  LayerAttentions attentions_;
+  // Of the layout that was asked for last: it holds the layout's plans, which most flavours use again with every batch.
+  std::shared_ptr<const layout::Layout> attention_layout_;
+  LayerAttentions attention_;
   AdamW optimizer_;
   LearningRateSchedule schedule_;
   int64_t step_count_ = 0;

@@ -54,7 +54,32 @@ void take_full_windows(std::vector<int64_t>& pending, int64_t window, Dataset& d
   pending.erase(pending.begin(), pending.begin() + static_cast<std::ptrdiff_t>(start));
 }
 
-Dataset read_text(LineReader& reader, const tokenizer::Tokenizer& tokenizer, const DatasetOptions& options) {
+// A row that is too long, or has nothing to predict, is dropped and counted.
+void add_row(Row row, const DatasetOptions& options, Dataset& dataset) {
+  const auto length = static_cast<int64_t>(row.ids.size());
+  if (length <= options.sequence_length_max && length >= 2) {
+    dataset.rows.push_back(std::move(row));
+    return;
+  }
+  ++dataset.dropped_row_count;
+  dataset.dropped_token_count += length;
+}
+
+Dataset read_lines(LineReader& reader, const tokenizer::Tokenizer& tokenizer, const DatasetOptions& options) {
+  Dataset dataset;
+  std::string line;
+  while (reader.next(line)) {
+    if (line.empty()) continue;
+    Row row{tokenizer.encode(line).ids, {}};
+    check_ids(row.ids, options, reader);
+    if (options.eos_token_id >= 0) row.ids.push_back(options.eos_token_id);
+    row.trained.assign(row.ids.size(), 1);
+    add_row(std::move(row), options, dataset);
+  }
+  return dataset;
+}
+
+Dataset read_windows(LineReader& reader, const tokenizer::Tokenizer& tokenizer, const DatasetOptions& options) {
   Dataset dataset;
   std::vector<int64_t> pending;
   std::string line;
@@ -105,14 +130,7 @@ Dataset read_prompt_answer(LineReader& reader, const recipe::DataSource& source,
   std::string line;
   while (reader.next(line)) {
     if (line.empty()) continue;
-    Row row = prompt_answer_row(line, source, tokenizer, options, reader);
-    const auto length = static_cast<int64_t>(row.ids.size());
-    if (length > options.sequence_length_max || length < 2) {
-      ++dataset.dropped_row_count;
-      dataset.dropped_token_count += length;
-    } else {
-      dataset.rows.push_back(std::move(row));
-    }
+    add_row(prompt_answer_row(line, source, tokenizer, options, reader), options, dataset);
   }
   return dataset;
 }
@@ -128,8 +146,11 @@ uint64_t mix(uint64_t state) {  // SplitMix64's finaliser
 Dataset read_dataset(const recipe::DataSource& source, const std::filesystem::path& file, const tokenizer::Tokenizer& tokenizer,
                      const DatasetOptions& options) {
   LineReader reader(file);
-  Dataset dataset = source.format == "text" ? read_text(reader, tokenizer, options) : read_prompt_answer(reader, source, tokenizer, options);
-  if (dataset.rows.empty() && source.format == "text")
+  const bool windows = source.format == "text" && !source.lines_are_rows;
+  Dataset dataset = windows                   ? read_windows(reader, tokenizer, options)
+                    : source.format == "text" ? read_lines(reader, tokenizer, options)
+                                              : read_prompt_answer(reader, source, tokenizer, options);
+  if (dataset.rows.empty() && windows)
     throw Error({"RW-DATA-004", fmt::format("the text has {} tokens, one row takes {}", dataset.dropped_token_count, options.sequence_length_max),
                  file.string(), "at least one full row", "lower policy.max_total_sequence_length, or give more text"});
   if (dataset.rows.empty())

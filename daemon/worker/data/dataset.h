@@ -31,7 +31,8 @@ struct DatasetOptions {
 };
 
 // "text": each line is a document; documents are joined, each closed by the end token, and cut into full windows of
-// sequence_length_max tokens, in which every token is trained on.
+// sequence_length_max tokens, in which every token is trained on. With lines_are_rows each document stays a row of its own; longer ones are dropped
+// and counted.
 // "prompt_answer": JSON lines {prompt, answer}; only the answer and its end token are trained on; longer rows are dropped and counted.
 // Throws Error: RW-DATA-001 file missing or unreadable, RW-DATA-002 a line is no JSON object or lacks a key (file:line), RW-DATA-003 chat messages
 // (exit code 3), RW-DATA-004 no row is left, RW-DATA-005 an id is outside the model's vocabulary.

@@ -59,6 +59,10 @@ class FirstRun : public DemoTest {
     return json_of({"runs", "metrics", run, "-m", metric})["metrics"][metric];
   }
   nlohmann::json losses_of(const std::string& run) { return points_of(run, "train/loss"); }
+  Outcome probe(const std::string& recipe, std::vector<std::string> more) {
+    more.insert(more.begin(), {"probe", std::string(RINGWRIGHT_SOURCE_DIR) + "/assets/recipes/" + recipe, "policy.max_total_sequence_length=50"});
+    return ringwright(std::move(more));
+  }
   void wait_for_step(const std::string& run, int step) {
     ASSERT_TRUE(eventually([&] { return shown(run).value("last_step", -1) >= step; })) << ringwright({"logs", run}).out;
   }
@@ -85,6 +89,53 @@ TEST_F(FirstRun, OneAndTwoRanksGiveTheSameLossesAndTheModelLearns) {
   const std::filesystem::path checkpoint = record["checkpoints"][0]["path"].get<std::string>();
   for (const char* file : {"config.json", "model.safetensors", "tokenizer.json"}) EXPECT_TRUE(std::filesystem::exists(checkpoint / file)) << file;
   EXPECT_THAT(record["fingerprint"].dump(), HasSubstr("xxh3"));
+}
+
+// Packs train the same on one rank and on two, in every recipe for them; what the packs are is in the history too.
+TEST_F(FirstRun, PackedRecipesGiveTheSameLosses) {
+  const std::vector<std::string> small = {"sft.max_num_steps=" + std::to_string(test::by_tier(6, 50)), "policy.train_global_batch_size=16",
+                                          "policy.sequence_packing.train_mb_tokens=128", "policy.sequence_packing.sequence_length_round=16"};
+  const auto packed = [&](const std::string& recipe, const std::string& name) {
+    std::vector<std::string> arguments = {"--name", name};
+    arguments.insert(arguments.end(), small.begin(), small.end());
+    const Outcome outcome = run("packed-sft-" + recipe + ".yaml", arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  };
+  packed("cp1", "whole");
+  for (const char* recipe : {"cp2-thd", "cp2-balanced"}) {
+    packed(recipe, recipe);
+    const Outcome parity = ringwright({"runs", "parity", "whole", recipe, "--tolerance", "1e-4"});
+    EXPECT_EQ(parity.exit_code, 0) << parity.out << parity.err;
+  }
+  EXPECT_GT(shown("cp2-thd")["metrics"]["train/packs"]["value"].get<double>(), 1);
+  const Outcome other = run("packed-sft-cp1.yaml", {"--name", "other", "sft.max_num_steps=1", "policy.train_global_batch_size=16",
+                                                    "policy.sequence_packing.train_mb_tokens=64"});
+  EXPECT_EQ(other.exit_code, 0) << other.out << other.err;
+  EXPECT_EQ(ringwright({"runs", "parity", "whole", "other"}).exit_code, 3) << "other packs";
+}
+
+TEST_F(FirstRun, ProbeComparesEveryMethodWithOneRank) {
+  const Outcome rows = probe("demo-sft-cp2.yaml", {"--all", "--json"});
+  EXPECT_EQ(rows.exit_code, 0) << rows.out << rows.err;
+  const nlohmann::json results = nlohmann::json::parse(rows.out);
+  EXPECT_EQ(results["within_tolerance"], true);
+  EXPECT_GE(results["results"].size(), 3u);
+  EXPECT_LT(results["results"][0]["gradient_difference"].get<double>(), 1e-4);
+  EXPECT_EQ(shown("last")["algorithm"], "probe");
+  const Outcome packs = probe("packed-sft-cp2-thd.yaml", {"policy.train_global_batch_size=16", "policy.sequence_packing.train_mb_tokens=128"});
+  EXPECT_EQ(packs.exit_code, 0) << packs.out << packs.err;
+  EXPECT_THAT(packs.out, HasSubstr("within the tolerance"));
+  const Outcome strict = probe("demo-sft-cp2.yaml", {"--tolerance", "1e-12"});
+  EXPECT_EQ(strict.exit_code, 1) << "float32 does not agree to 1e-12";
+  EXPECT_THAT(strict.out, HasSubstr("differs"));
+  EXPECT_EQ(probe("demo-sft-cp1.yaml", {}).exit_code, 2) << "nothing to compare";
+}
+
+TEST_F(FirstRun, ARunMayProbeItsFirstBatch) {
+  const Outcome outcome = run("demo-sft-cp2.yaml", {"sft.max_num_steps=2", "+ringwright.probe_first=true"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(ringwright({"logs", "last"}).out, HasSubstr("probe: "));
+  EXPECT_EQ(shown("last")["last_step"], 2);
 }
 
 TEST_F(FirstRun, AKilledWorkerFailsTheRunAndLeavesNoProcess) {

@@ -131,6 +131,37 @@ TEST_F(HistoryVerbs, ComparePrintsBothColumnsAndTheLargestDifference) {
   EXPECT_EQ(json_of({"runs", "compare", "cp1", "cp1", "--json", "--tolerance", "0"}).at("within_tolerance"), true);
 }
 
+TEST_F(HistoryVerbs, ParityCountsEqualStepsAndExitsByTheTolerance) {
+  const Outcome outcome = ringwright({"runs", "parity", "cp1", "cp2", "--tolerance", "1e-2"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("2 of 3"));
+  EXPECT_THAT(outcome.out, HasSubstr("within the tolerance"));
+  const Outcome beyond = ringwright({"runs", "parity", "cp1", "cp2", "--json"});
+  EXPECT_EQ(beyond.exit_code, 1);
+  const nlohmann::json json = nlohmann::json::parse(beyond.out);
+  EXPECT_EQ(json.at("equal_bits"), 2);
+  EXPECT_EQ(json.at("first_different_step"), 2);
+  EXPECT_NEAR(json.at("largest_difference").get<double>(), 0.002, 1e-12);
+  EXPECT_NEAR(json.at("mean_difference").get<double>(), 0.002 / 3, 1e-12);
+  EXPECT_NEAR(json.at("mean_relative_difference").get<double>(), 0.001 / 1.001 / 3, 1e-12);
+  EXPECT_EQ(json.at("within_tolerance"), false);
+  EXPECT_EQ(ringwright({"runs", "parity", "cp1", "cp1", "--tolerance", "0"}).exit_code, 0);
+}
+
+TEST_F(HistoryVerbs, ParityRefusesRunsOfOtherPacksWithTheReason) {
+  {
+    history::Writer writer(store(), {});
+    writer.append(metric("r_0000000a", 0, 20, 2, "train/packs", 3));
+    writer.append(metric("r_0000000b", 0, 20, 2, "train/packs", 4));
+  }
+  const Outcome outcome = ringwright({"runs", "parity", "cp1", "cp2"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("RW-CLI-026"));
+  EXPECT_THAT(outcome.err, HasSubstr("step 2 has 3 packs in one and 4 in the other"));
+  EXPECT_THAT(outcome.err, HasSubstr("ringwright.packing.document_divisor"));
+  EXPECT_EQ(ringwright({"runs", "compare", "cp1", "cp2"}).exit_code, 0) << "the values alone can still be compared";
+}
+
 TEST_F(HistoryVerbs, LogsFilterAndFollowToTheEnd) {
   const Outcome all = ringwright({"logs", "cp1", "-f"});  // ends, since the run has
   EXPECT_EQ(all.exit_code, 0);

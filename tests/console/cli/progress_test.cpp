@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "console/cli/comparison.h"
 #include "console/cli/run_progress.h"
 
 namespace ringwright::cli {
@@ -111,44 +110,6 @@ TEST(ProgressBar, FillsFromNothingToAll) {
   EXPECT_EQ(progress_bar(-1, 12), "[          ]");
   EXPECT_EQ(progress_bar(std::nan(""), 4), "[  ]");
   EXPECT_EQ(progress_bar(0.5, 0), "[]");
-}
-
-std::vector<history::MetricPoint> points(const std::vector<std::pair<int64_t, double>>& values) {
-  std::vector<history::MetricPoint> points;
-  for (const auto& [step, value] : values) points.push_back({step, value, -1, 0, 0});
-  return points;
-}
-
-TEST(Comparison, FindsTheLargestRelativeDifference) {
-  const Comparison result = compare(points({{1, 4.0}, {2, 2.0}, {3, 1.0}}), points({{1, 4.0}, {2, 2.002}, {3, 1.0001}}));
-  EXPECT_EQ(result.common, 3);
-  EXPECT_EQ(result.largest->step, 2);
-  EXPECT_NEAR(*result.largest->relative_difference, 0.002 / 2.002, 1e-12);
-  EXPECT_EQ(*result.steps[0].relative_difference, 0.0);
-  EXPECT_TRUE(is_within(result, 1e-3));
-  EXPECT_FALSE(is_within(result, 9e-4));
-}
-
-TEST(Comparison, AStepThatOneLacksIsBeyondAnyTolerance) {
-  const Comparison result = compare(points({{1, 4.0}, {2, 2.0}}), points({{2, 2.0}, {3, 1.0}}));
-  EXPECT_EQ(result.common, 1);
-  EXPECT_EQ(result.only_a, 1);
-  EXPECT_EQ(result.only_b, 1);
-  ASSERT_EQ(result.steps.size(), 3u);
-  EXPECT_FALSE(result.steps[0].relative_difference);
-  EXPECT_FALSE(is_within(result, 1e9));
-  EXPECT_FALSE(is_within(compare({}, {}), 1e9));
-}
-
-TEST(Comparison, NumbersThatAreNone) {
-  const double nan = std::nan(""), infinity = HUGE_VAL;
-  EXPECT_EQ(relative_difference(nan, nan), 0);
-  EXPECT_EQ(relative_difference(infinity, infinity), 0);
-  EXPECT_EQ(relative_difference(infinity, -infinity), infinity);
-  EXPECT_EQ(relative_difference(1, nan), infinity);
-  EXPECT_EQ(relative_difference(0, 0), 0);
-  EXPECT_EQ(relative_difference(0, 1e-30), 1);
-  EXPECT_EQ(relative_difference(-1, 1), 2);
 }
 
 }  // namespace

@@ -4,14 +4,17 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/where.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <numeric>
+
 #include "daemon/worker/algorithms/fused_nll.h"
-#include "daemon/worker/algorithms/targets.h"
 #include "daemon/worker/checkpoint/save.h"
 #include "daemon/worker/models/local_attention.h"
 #include "daemon/worker/models/rope.h"
+#include "shared/layout/packing.h"
 #include "tests/golden/models/golden_model.h"
 #include "tests/support/temporary_folder.h"
 
@@ -111,10 +114,15 @@ void check_packed(const GoldenModel& golden, LlamaModel& model, Report& report, 
   const at::Tensor hidden_BLd = model.forward_hidden(ids_BL, golden.tensors.at("packed.position_ids").to(at::kLong), local_attention, mask);
   near(report, "packed.logits" + suffix, name, largest_difference(model.logits(hidden_BLd.detach()), golden.tensors.at("packed.logits")),
        kLogitTolerance);
-  const NextTokenTargets next = next_token_targets(as_vector(ids_BL), mask.document_offsets);
-  report.check("packed.target_count" + suffix, next.count == golden.numbers.at("packed").at("target_count").get<int64_t>(), name);
-  const at::Tensor weights_T = at::tensor(next.mask) / static_cast<double>(next.count);
-  const FusedNll nll = fused_linear_nll(hidden_BLd.flatten(0, 1), model.head_weight(), at::tensor(next.targets, at::kLong), weights_T);
+  std::vector<int64_t> lengths(mask.document_offsets.size());
+  std::adjacent_difference(mask.document_offsets.begin(), mask.document_offsets.end(), lengths.begin());
+  lengths.erase(lengths.begin());
+  const at::Tensor next_T = at::tensor(layout::next_token_positions(mask.document_offsets, lengths), at::kLong);
+  const at::Tensor targets_T = at::where(next_T < 0, next_T, ids_BL.flatten().index_select(0, next_T.clamp_min(0)));
+  const int64_t count = (next_T >= 0).sum().item<int64_t>();
+  report.check("packed.target_count" + suffix, count == golden.numbers.at("packed").at("target_count").get<int64_t>(), name);
+  const at::Tensor weights_T = (next_T >= 0).to(at::kFloat) / static_cast<double>(count);
+  const FusedNll nll = fused_linear_nll(hidden_BLd.flatten(0, 1), model.head_weight(), targets_T, weights_T);
   nll.loss.backward();
   near(report, "packed.loss" + suffix, name,
        std::abs(nll.loss.item<double>() - golden.numbers.at("packed").at("loss_mean_over_targets_without_aux").get<double>()), kLossTolerance);

@@ -81,6 +81,50 @@ TEST(SftConfig, WrongKindsRangesAndGapsAreRefusedWithTheirPlace) {
   EXPECT_EQ(code_of({"+ringwright.cp.flavour=spiral"}), "RW-RECIPE-022");
 }
 
+TEST(SftConfig, ReadsHowSequencesAreSharded) {
+  const SftConfig demo = sft_config(load_recipe(kDemo));
+  EXPECT_EQ(demo.cp_flavour, "");
+  EXPECT_EQ(demo.cp_method, "auto");
+  EXPECT_EQ(demo.cp_transport, "auto");
+  const SftConfig config = sft_config(load_recipe(kDemo, {"+ringwright.cp.flavour=balanced", "+ringwright.cp.method=ranged",
+                                                          "+ringwright.cp.transport=gloo", "+policy.dtensor_cfg.cp_rotate_method=allgather"}));
+  EXPECT_EQ(config.cp_flavour, "balanced");
+  EXPECT_EQ(config.cp_method, "ranged") << "the recipe's own word wins";
+  EXPECT_EQ(config.cp_rotate_method, "");
+  EXPECT_EQ(config.cp_transport, "gloo");
+}
+
+TEST(SftConfig, NemoRotationsAreMethods) {
+  EXPECT_EQ(sft_config(load_recipe(kDemo, {"+policy.dtensor_cfg.cp_rotate_method=allgather"})).cp_method, "all_gather");
+  const SftConfig shift = sft_config(load_recipe(kDemo, {"+policy.dtensor_cfg.cp_rotate_method=alltoall"}));
+  EXPECT_EQ(shift.cp_method, "ring");
+  EXPECT_EQ(shift.cp_rotate_method, "alltoall");
+  EXPECT_EQ(code_of({"+policy.dtensor_cfg.cp_rotate_method=addtoall"}), "RW-RECIPE-022");
+  EXPECT_EQ(code_of({"+ringwright.cp.method=ulysses"}), "RW-RECIPE-022");
+}
+
+TEST(SftConfig, ReadsPacksAndDynamicBatches) {
+  const SftConfig off = sft_config(load_recipe(kDemo, {"+policy.sequence_packing.algorithm=of another program"}));
+  EXPECT_FALSE(off.packing.enabled) << "what is switched off is not read";
+  const SftConfig packed = sft_config(
+      load_recipe(kDemo, {"policy.sequence_packing={enabled: true, train_mb_tokens: 2048, algorithm: modified_ffd, sequence_length_round: 64, "
+                          "microbatch_order: largest_first}",
+                          "+ringwright.packing.document_divisor=8"}));
+  EXPECT_TRUE(packed.packing.enabled);
+  EXPECT_EQ(packed.packing.pack_tokens, 2048);
+  EXPECT_EQ(packed.packing.sequence_length_round, 64);
+  EXPECT_EQ(packed.packing.document_divisor, 8);
+  EXPECT_TRUE(packed.packing.largest_first);
+  EXPECT_EQ(sft_config(load_recipe(kDemo, {"policy.sequence_packing.enabled=true"})).packing.pack_tokens, 512 * 2);
+  EXPECT_EQ(code_of({"policy.sequence_packing={enabled: true, algorithm: knapsack}"}), "RW-RECIPE-022");
+  const SftConfig dynamic =
+      sft_config(load_recipe(kDemo, {"policy.dynamic_batching={enabled: true, train_mb_tokens: 4096, sequence_length_round: 64}"}));
+  EXPECT_TRUE(dynamic.dynamic_batching.enabled);
+  EXPECT_EQ(dynamic.dynamic_batching.microbatch_tokens, 4096);
+  EXPECT_EQ(dynamic.dynamic_batching.sequence_length_round, 64);
+  EXPECT_TRUE(sft_config(load_recipe(kDemo, {"+ringwright.data.text_rows=lines"})).train.lines_are_rows);
+}
+
 TEST(SftConfig, TheFormatFollowsTheExtensionAlsoOfAGivenPath) {
   EXPECT_EQ(sft_config(load_recipe(kDemo, {"data.train.dataset_name=a/b.jsonl"})).train.format, "prompt_answer");
   EXPECT_EQ(sft_config(load_recipe(kDemo, {"+ringwright.paths.kjv=/x/y.jsonl"})).train.format, "prompt_answer");

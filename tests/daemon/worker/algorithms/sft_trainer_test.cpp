@@ -101,11 +101,25 @@ TEST(SftTrainer, ALossThatIsNotFiniteStopsTheStepAndLeavesTheWeights) {
 
 TEST(SftBatch, TargetsAreShiftedOnTheWholeRowAndWeightedByTheGlobalCount) {
   const std::vector<Row> rows = {{{5, 6, 7, 8}, {1, 0, 1, 1}}, {{9, 4}, {1, 1}}};
-  const SftBatch batch = make_sft_batch(pointers(rows), 0, 4);
+  const SftBatch batch = make_batch(pointers(rows), {{0, 1}, {}}, 0, 4);
   EXPECT_EQ(batch.token_count, 3);
   EXPECT_TRUE(at::equal(batch.ids_BS, at::tensor({5, 6, 7, 8, 9, 4, 0, 0}, at::kLong).view({2, 4})));
   EXPECT_TRUE(at::equal(batch.targets_BS, at::tensor({-100, 7, 8, -100, 4, -100, -100, -100}, at::kLong).view({2, 4})));
   EXPECT_TRUE(at::equal(batch.weights_BS, at::tensor({0.0F, 0.25F, 0.25F, 0.0F, 0.25F, 0.0F, 0.0F, 0.0F}).view({2, 4})));
+}
+
+// T01: in a pack, targets stop at document edges; padding has neither target nor weight, and its positions count on.
+TEST(SftBatch, T01APackKeepsItsDocumentsApart) {
+  const std::vector<Row> rows = {{{10, 11, 12}, {1, 1, 1}}, {{20, 21}, {1, 1}}};
+  const SftBatch batch = make_batch(pointers(rows), {{0, 1}, {4, 4}}, 7, 3);
+  EXPECT_TRUE(at::equal(batch.ids_BS, at::tensor({10, 11, 12, 7, 20, 21, 7, 7}, at::kLong).view({1, 8})));
+  EXPECT_TRUE(at::equal(batch.targets_BS, at::tensor({11, 12, -100, -100, 21, -100, -100, -100}, at::kLong).view({1, 8})));
+  EXPECT_TRUE(at::equal(batch.positions_BS, at::tensor({0, 1, 2, 3, 0, 1, 2, 3}, at::kLong).view({1, 8})));
+  EXPECT_EQ((batch.weights_BS != 0).sum().item<int64_t>(), 3);
+  EXPECT_EQ(batch.token_count, 3);
+  EXPECT_EQ(batch.document_offsets, (std::vector<int64_t>{0, 4, 8}));
+  EXPECT_EQ(batch.longest_length, 4);
+  EXPECT_TRUE(at::equal(tokens_of(batch, batch.ids_BS, 1), at::tensor({20, 21}, at::kLong)));
 }
 
 }  // namespace

@@ -21,12 +21,20 @@ inline recipe::SftConfig small_config() {
   return config;
 }
 
+// Packs of `pack_tokens` slots; every mesh up to cp = 4 makes the same ones.
+inline recipe::SftConfig packed_config(int64_t pack_tokens = 64) {
+  recipe::SftConfig config = small_config();
+  config.packing.enabled = true;
+  config.packing.pack_tokens = pack_tokens;
+  config.packing.document_divisor = 8;
+  return config;
+}
+
 inline const std::filesystem::path kModel = std::filesystem::path(RINGWRIGHT_SOURCE_DIR) / "tests/goldens/models/llama-base-untied";
 
 // Deterministic rows of the given lengths; every third token is not trained on.
-inline std::vector<Row> make_rows(const std::vector<int64_t>& lengths, int64_t vocab_size) {
+inline std::vector<Row> make_rows(const std::vector<int64_t>& lengths, int64_t vocab_size = 512, uint64_t state = 1) {
   std::vector<Row> rows;
-  uint64_t state = 1;
   for (const int64_t length : lengths) {
     Row row;
     for (int64_t t = 0; t < length; ++t) {
@@ -45,14 +53,23 @@ inline std::vector<const Row*> pointers(const std::vector<Row>& rows) {
   return result;
 }
 
+inline SftTrainerOptions options_of(const std::string& flavour, DataParallelGroups data_parallel = {}) {
+  SftTrainerOptions options;
+  options.cp_flavour = flavour;
+  options.data_parallel = std::move(data_parallel);
+  return options;
+}
+
 // A model with a trainer of its own, over one rank, a CP group, or all groups of a mesh.
 struct Training {
+  Training(const ProcessGroup& cp_group, at::ScalarType type, const recipe::SftConfig& config, SftTrainerOptions options = {})
+      : checkpoint(load_checkpoint(kModel, type)),
+        model(checkpoint.config, checkpoint.parameters),
+        trainer(model, config, cp_group, std::move(options)) {}
   Training(const ProcessGroups& ranks, at::ScalarType type, const std::string& flavour = "round_robin")
       : Training(ranks.group("cp"), type, flavour, {ranks.group("dp"), ranks.group("dp_cp")}) {}
   Training(const ProcessGroup& cp_group, at::ScalarType type, const std::string& flavour = "round_robin", DataParallelGroups data_parallel = {})
-      : checkpoint(load_checkpoint(kModel, type)),
-        model(checkpoint.config, checkpoint.parameters),
-        trainer(model, small_config(), cp_group, {.pad_token_id = 0, .cp_flavour = flavour, .data_parallel = std::move(data_parallel), .span = {}}) {}
+      : Training(cp_group, type, small_config(), options_of(flavour, std::move(data_parallel))) {}
 
   LoadedCheckpoint checkpoint;
   LlamaModel model;

@@ -1,4 +1,4 @@
-// T01 (targets stop at document edges), T06 (global counts), the loss in chunks, AdamW, clipping and schedules against PyTorch.
+// T06 (global counts), the loss in chunks, AdamW, clipping and schedules against PyTorch.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +9,6 @@
 #include "daemon/worker/algorithms/fused_nll.h"
 #include "daemon/worker/algorithms/optimizer.h"
 #include "daemon/worker/algorithms/schedule.h"
-#include "daemon/worker/algorithms/targets.h"
 #include "shared/base/error.h"
 
 namespace ringwright::worker {
@@ -18,16 +17,6 @@ namespace {
 nlohmann::json read_data(const std::string& name) {
   std::ifstream stream(std::string(RINGWRIGHT_SOURCE_DIR) + "/tests/data/training/" + name);
   return nlohmann::json::parse(stream);
-}
-
-TEST(NextTokenTargets, T01StopAtDocumentEdges) {
-  const NextTokenTargets next = next_token_targets({10, 11, 12, 20, 21}, {0, 3, 5});
-  EXPECT_EQ(next.targets, (std::vector<int64_t>{11, 12, -100, 21, -100}));
-  EXPECT_EQ(next.mask, (std::vector<float>{1, 1, 0, 1, 0}));
-  EXPECT_EQ(next.count, 3);
-  EXPECT_EQ(next_token_targets({1, 2}).count, 1);
-  EXPECT_EQ(next_token_targets({}).count, 0);
-  EXPECT_THROW(next_token_targets({1, 2, 3}, {0, 2}), Error);
 }
 
 struct Problem {

@@ -27,11 +27,12 @@ class DatasetTest : public testing::Test {
     options_.vocab_size = 10;
   }
 
-  Dataset read(const std::string& format, const std::string& content) {
+  Dataset read(const std::string& format, const std::string& content, bool lines_are_rows = false) {
     const auto file = folder_ / "data";
     std::ofstream(file, std::ios::binary) << content;
     recipe::DataSource source;
     source.format = format;
+    source.lines_are_rows = lines_are_rows;
     return read_dataset(source, file, tokenizer_, options_);
   }
   std::string code_of(const std::string& format, const std::string& content, std::string* where = nullptr) {
@@ -70,6 +71,18 @@ TEST_F(DatasetTest, TheIncompleteLastWindowIsDroppedAndCounted) {
   EXPECT_EQ(shorter.rows.size(), 1u);
   EXPECT_EQ(shorter.dropped_row_count, 1);
   EXPECT_EQ(shorter.dropped_token_count, 4);
+}
+
+TEST_F(DatasetTest, LinesMayStayRowsOfTheirOwn) {
+  options_.sequence_length_max = 4;
+  const Dataset dataset = read("text", "ab\n\ncdefa\nb\n", true);
+  ASSERT_EQ(dataset.rows.size(), 2u);
+  EXPECT_EQ(dataset.rows[0].ids, (std::vector<int64_t>{0, 1, 9}));
+  EXPECT_EQ(dataset.rows[1].ids, (std::vector<int64_t>{1, 9}));
+  EXPECT_EQ(dataset.rows[1].trained, (std::vector<uint8_t>{1, 1}));
+  EXPECT_EQ(dataset.token_count, 5);
+  EXPECT_EQ(dataset.dropped_row_count, 1) << "six tokens with the end, four are the limit";
+  EXPECT_EQ(dataset.dropped_token_count, 6);
 }
 
 TEST_F(DatasetTest, OnlyTheAnswerAndItsEndTokenAreTrainedOn) {

@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "console/cli/metric_series.h"
+#include "console/cli/run_text.h"
+#include "console/cli/runs.h"
+#include "console/cli/store_option.h"
+#include "console/cli/table.h"
+#include "console/cli/terminal.h"
+#include "shared/history/comparison.h"
+#include "shared/history/metric_value.h"
+#include "shared/recipe/recipe.h"
+
+namespace ringwright::cli {
+namespace {
+
+using history::Comparison;
+using history::metric_value_to_json;
+
+struct Options {
+  StoreOption store;
+  std::string a, b, metric = "train/loss";
+  double tolerance = 1e-4;
+};
+
+Error not_comparable(const std::string& what, const history::RunRecord& a, const history::RunRecord& b, const std::string& expected,
+                     const std::string& action) {
+  return Error({"RW-CLI-026", "the runs cannot be compared step by step: " + what, a.name + " (" + a.id + "), " + b.name + " (" + b.id + ")",
+                expected, action, ExitCode::refused});
+}
+
+// The order of the rows comes from these, and no metric shows it.
+void require_same_order(const history::RunRecord& a, const history::RunRecord& b) {
+  struct Choice {
+    const char* key;
+    nlohmann::json (*of)(const recipe::SftConfig&);
+  };
+  static constexpr Choice kChoices[] = {
+      {"sft.seed", [](const recipe::SftConfig& config) { return nlohmann::json(config.seed); }},
+      {"data.shuffle", [](const recipe::SftConfig& config) { return nlohmann::json(config.shuffle); }},
+      {"policy.train_global_batch_size", [](const recipe::SftConfig& config) { return nlohmann::json(config.train_global_batch_size); }},
+      {"policy.max_total_sequence_length", [](const recipe::SftConfig& config) { return nlohmann::json(config.max_total_sequence_length); }}};
+  const auto config_of = [](const history::RunRecord& run) -> std::optional<recipe::SftConfig> {
+    try {
+      return recipe::sft_config(run.recipe);
+    } catch (const Error&) {
+      return std::nullopt;  // another algorithm's, or one of another release: its metrics alone are compared
+    }
+  };
+  const auto config_a = config_of(a), config_b = config_of(b);
+  if (!config_a || !config_b) return;
+  for (const Choice& choice : kChoices)
+    if (const nlohmann::json in_a = choice.of(*config_a), in_b = choice.of(*config_b); in_a != in_b)
+      throw not_comparable(fmt::format("{} is {} in one and {} in the other", choice.key, in_a.dump(), in_b.dump()), a, b,
+                           "the same rows in the same order", fmt::format("run one of them again with the other's {}", choice.key));
+}
+
+void require_same_data(const history::RunRecord& a, const history::RunRecord& b) {
+  static const nlohmann::json::json_pointer kHash("/workers/0/inputs/train/xxh3");
+  if (!a.fingerprint.contains(kHash) || !b.fingerprint.contains(kHash) || a.fingerprint.at(kHash) == b.fingerprint.at(kHash)) return;
+  throw not_comparable("their training data differ", a, b, "one data file for both", "compare the values alone with: ringwright runs compare");
+}
+
+void require_comparable(const history::Reader& reader, const history::RunRecord& a, const history::RunRecord& b) {
+  require_same_data(a, b);
+  require_same_order(a, b);
+  const auto difference = history::first_batch_difference(reader, a, b);
+  if (!difference) return;
+  throw not_comparable(
+      fmt::format("step {} has {:.0f} {} in one and {:.0f} in the other", difference->step, difference->a, difference->what, difference->b), a, b,
+      "the same packs in every step", "give both runs the same ringwright.packing.document_divisor, a multiple of 2 * context_parallel_size of each");
+}
+
+void print_text(const Options& options, const history::RunRecord& a, const history::RunRecord& b, const Comparison& comparison) {
+  Table table({{options.metric}, {a.name + " (" + a.id + ") and " + b.name + " (" + b.id + ")", Align::right}});
+  table.add_row({"common steps", std::to_string(comparison.common)});
+  if (comparison.only_a || comparison.only_b)
+    table.add_row({"steps of one run only", fmt::format("{} and {}", comparison.only_a, comparison.only_b)});
+  table.add_row({"equal bit for bit", fmt::format("{} of {}", comparison.equal_bits, comparison.common)});
+  table.add_row({"first step that differs", comparison.first_different_step ? std::to_string(*comparison.first_different_step) : "none"});
+  table.add_row({"mean |difference|", fmt::format("{:.3e}", comparison.mean_difference)});
+  table.add_row({"largest |difference|", fmt::format("{:.3e}", comparison.largest_difference)});
+  table.add_row({"relative mean", fmt::format("{:.3e}", comparison.mean_relative_difference)});
+  if (comparison.largest)
+    table.add_row({"largest relative", fmt::format("{:.3e} at step {}", *comparison.largest->relative_difference, comparison.largest->step)});
+  table.print();
+  const bool good = is_within(comparison, options.tolerance);
+  fmt::print("\n{} the tolerance {:g}\n", good ? styled("within", Style::good) : styled("beyond", Style::bad), options.tolerance);
+}
+
+void print_json(const Options& options, const history::RunRecord& a, const history::RunRecord& b, const Comparison& comparison) {
+  nlohmann::json json = {{"metric", options.metric},
+                         {"a", to_json(a)},
+                         {"b", to_json(b)},
+                         {"common_steps", comparison.common},
+                         {"only_a", comparison.only_a},
+                         {"only_b", comparison.only_b},
+                         {"equal_bits", comparison.equal_bits},
+                         {"first_different_step", nullptr},
+                         {"mean_difference", metric_value_to_json(comparison.mean_difference)},
+                         {"largest_difference", metric_value_to_json(comparison.largest_difference)},
+                         {"mean_relative_difference", metric_value_to_json(comparison.mean_relative_difference)},
+                         {"largest_relative_difference", nullptr},
+                         {"tolerance", options.tolerance},
+                         {"within_tolerance", is_within(comparison, options.tolerance)}};
+  if (comparison.first_different_step) json["first_different_step"] = *comparison.first_different_step;
+  if (comparison.largest) {
+    json["largest_relative_difference"] = metric_value_to_json(*comparison.largest->relative_difference);
+    json["largest_at_step"] = comparison.largest->step;
+  }
+  std::fputs(dump_document(json).c_str(), stdout);
+}
+
+int compare_runs(const Options& options, const Invocation& invocation) {
+  const history::Reader reader = options.store.open();
+  const history::RunRecord a = reader.run(options.a), b = reader.run(options.b);
+  const auto points = [&](const history::RunRecord& run) { return read_series(reader, run, {options.metric}).front().points; };
+  const Comparison comparison = history::compare(points(a), points(b));
+  require_comparable(reader, a, b);
+  invocation.json ? print_json(options, a, b, comparison) : print_text(options, a, b, comparison);
+  return static_cast<int>(is_within(comparison, options.tolerance) ? ExitCode::good : ExitCode::run_failed);
+}
+
+}  // namespace
+
+void build_runs_parity(CLI::App& runs, Invocation& invocation) {
+  CLI::App& command = add_subverb(runs, "parity", "Whether two runs of one recipe did the same, step by step: exit code 1 beyond the tolerance");
+  auto options = std::make_shared<Options>();
+  command.add_option("a", options->a, "one run: its id, the beginning of one, a name, or last")->required();
+  command.add_option("b", options->b, "the other run")->required();
+  command.add_option("-m,--metric", options->metric, "which metric")->capture_default_str();
+  command.add_option("--tolerance", options->tolerance, "largest relative difference of a step that is let pass; 0: equal values")
+      ->check(from_zero_on())
+      ->capture_default_str();
+  options->store.add_to(command);
+  command.footer("\nRuns that were trained on other rows, in another order or in other packs are refused (exit code 3), with the reason.");
+  set_action(command, invocation, [options, &invocation] { return compare_runs(*options, invocation); });
+}
+
+}  // namespace ringwright::cli

@@ -1,0 +1,109 @@
+#include "daemon/worker/algorithms/probe.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "shared/base/error.h"
+#include "shared/history/comparison.h"
+#include "shared/history/metric_value.h"
+
+namespace ringwright::worker {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// The largest |difference| and the largest |value|, over one tensor or several.
+class Extremes {
+ public:
+  void add(const at::Tensor& whole, const at::Tensor& sharded) {
+    if (whole.sizes() != sharded.sizes()) {
+      difference_ = kInfinity;
+      return;
+    }
+    if (whole.numel() == 0) return;
+    const auto largest = [](const at::Tensor& tensor) { return tensor.abs().max().item<double>(); };  // NaN where there is one
+    const double difference = largest(whole.to(at::kDouble) - sharded.to(at::kDouble));
+    difference_ = std::isfinite(difference) ? std::max(difference_, difference) : kInfinity;
+    value_ = std::max(value_, largest(whole));
+  }
+  double relative() const { return difference_ == 0 ? 0 : value_ > 0 ? difference_ / value_ : kInfinity; }
+
+ private:
+  double difference_ = 0, value_ = 0;
+};
+
+}  // namespace
+
+Measurement measure(SftTrainer& trainer, const LlamaModel& model, const std::vector<const Row*>& rows) {
+  Measurement result;
+  result.loss = trainer.accumulate_gradients(rows, &result.row_logprobs);
+  for (const auto& [name, parameter] : model.parameters()) {
+    result.gradients[name] = parameter.grad().defined() ? parameter.grad() : at::zeros_like(parameter);
+    at::Tensor(parameter).mutable_grad().reset();
+  }
+  return result;
+}
+
+Measurement measure_alone(LlamaModel& model, recipe::SftConfig config, const SftTrainerOptions& options, const std::vector<const Row*>& rows) {
+  config.packing.enabled = config.dynamic_batching.enabled = false;
+  config.train_micro_batch_size = 1;
+  SftTrainerOptions plain;
+  plain.pad_token_id = options.pad_token_id;
+  plain.data_parallel.dp = options.data_parallel.dp;
+  plain.data_parallel.dp_cp = options.data_parallel.dp;  // the ranks of a CP group all do the same here
+  SftTrainer trainer(model, config, ProcessGroup{}, std::move(plain));
+  return measure(trainer, model, rows);
+}
+
+double ProbeDifferences::largest() const { return std::max({loss, logprobs, gradients.empty() ? 0.0 : gradients.front().second}); }
+
+ProbeDifferences differences(const Measurement& whole, const Measurement& sharded) {
+  ProbeDifferences result{whole.loss, sharded.loss, history::relative_difference(whole.loss, sharded.loss), 0, {}};
+  Extremes logprobs;
+  for (size_t i = 0; i < whole.row_logprobs.size(); ++i) logprobs.add(whole.row_logprobs[i], sharded.row_logprobs.at(i));
+  result.logprobs = logprobs.relative();
+  for (const auto& [name, gradient] : whole.gradients) {
+    Extremes extremes;
+    extremes.add(gradient, sharded.gradients.at(name));
+    result.gradients.emplace_back(name, extremes.relative());
+  }
+  std::stable_sort(result.gradients.begin(), result.gradients.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  return result;
+}
+
+std::vector<ProbeResult> probe(LlamaModel& model, const recipe::SftConfig& config, const ProcessGroup& cp_group, const SftTrainerOptions& options,
+                               const std::vector<std::string>& methods, const std::vector<const Row*>& rows) {
+  const Measurement whole = measure_alone(model, config, options, rows);
+  std::vector<ProbeResult> results;
+  for (const std::string& method : methods) {
+    SftTrainerOptions sharded = options;
+    sharded.cp_method = method;
+    SftTrainer trainer(model, config, cp_group, std::move(sharded));
+    try {
+      results.push_back({method, "", differences(whole, measure(trainer, model, rows))});
+    } catch (const Error& error) {
+      if (error.exit_code() != ExitCode::refused) throw;
+      results.push_back({method, error.parts().what, {}});  // by every rank alike, before anything was sent
+    }
+  }
+  return results;
+}
+
+nlohmann::json to_json(const ProbeResult& result) {
+  if (!result.refusal.empty()) return {{"method", result.method}, {"refused", result.refusal}};
+  const ProbeDifferences& found = result.differences;
+  const auto number = [](double value) { return history::metric_value_to_json(value); };
+  nlohmann::json json = {{"method", result.method},
+                         {"loss_whole", number(found.loss_whole)},
+                         {"loss_sharded", number(found.loss_sharded)},
+                         {"loss_difference", number(found.loss)},
+                         {"logprob_difference", number(found.logprobs)},
+                         {"gradient_differences", nlohmann::json::array()}};
+  for (const auto& [name, difference] : found.gradients) json["gradient_differences"].push_back({name, number(difference)});
+  return json;
+}
+
+}  // namespace ringwright::worker

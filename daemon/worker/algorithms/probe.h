@@ -1,0 +1,54 @@
+// One batch two ways: what context parallelism changes in the numbers.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "daemon/worker/algorithms/sft_trainer.h"
+
+namespace ringwright::worker {
+
+// What one way gives for a global batch.
+struct Measurement {
+  double loss = 0;
+  std::vector<at::Tensor> row_logprobs;  // see SftTrainer::accumulate_gradients
+  TensorMap gradients;
+};
+
+// Runs the batch forward and backward. The model's own gradients are gone afterwards, its weights unchanged.
+Measurement measure(SftTrainer& trainer, const LlamaModel& model, const std::vector<const Row*>& rows);
+
+// The batch as plain training on one rank sees it: each row alone, no packs, no sharder. `data_parallel` as in the run.
+Measurement measure_alone(LlamaModel& model, recipe::SftConfig config, const SftTrainerOptions& options, const std::vector<const Row*>& rows);
+
+// Relative differences: of the loss; of the log-probabilities, by the largest; of each gradient, by the largest value of that tensor. Infinite where
+// one side is not finite or has another shape.
+struct ProbeDifferences {
+  double loss_whole = 0, loss_sharded = 0;
+  double loss = 0, logprobs = 0;
+  std::vector<std::pair<std::string, double>> gradients;  // the most different first
+
+  double largest() const;
+};
+ProbeDifferences differences(const Measurement& whole, const Measurement& sharded);
+
+// One method's answer.
+struct ProbeResult {
+  std::string method;
+  std::string refusal;  // why the method was not tried; "": it was
+  ProbeDifferences differences;
+};
+
+// Compares plain training on one rank with training over `cp_group` by each of the methods, on the same rows: the global batch. `options`: as in the
+// run, cp_method aside. Every rank gets the result. Methods that cannot honour the batch's attention are refused, not tried.
+std::vector<ProbeResult> probe(LlamaModel& model, const recipe::SftConfig& config, const ProcessGroup& cp_group, const SftTrainerOptions& options,
+                               const std::vector<std::string>& methods, const std::vector<const Row*>& rows);
+
+// Fields of the event probe.result.
+nlohmann::json to_json(const ProbeResult& result);
+
+}  // namespace ringwright::worker
