@@ -32,7 +32,7 @@ class AllGatherAttention final : public AttentionMethod {
   AttentionBlockGradients backward(const at::Tensor& grad_out_BHLD, const AttentionOperands& operands, AttentionForward& saved,
                                    const layout::Mask& mask) override {
     const std::shared_ptr<const GatherPlan> plan = this->plan(operands.q_BHLD.size(2), mask);
-    AttentionGradientSum sum(grad_out_BHLD, operands.q_BHLD, operands.k_BKLD, saved.merged, operands.scale);
+    AttentionGradientSum sum(grad_out_BHLD, operands.q_BHLD, operands.k_BKLD, saved.merged, operands.scale, group_.size > 1);
     KeyBlock keys = gather_keys(*plan, operands);
     KeyGradientSum key_sum = sum.key_sum(keys.slots);
     sum.add(plan->tiles, keys, key_sum);

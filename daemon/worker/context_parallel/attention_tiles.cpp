@@ -205,14 +205,16 @@ AttentionBlock AttentionSum::finish() {
 }
 
 AttentionGradientSum::AttentionGradientSum(const at::Tensor& grad_out_BHLD, const at::Tensor& q_BHLD, const at::Tensor& k_BKLD,
-                                           const AttentionBlock& merged, double scale)
-    : grad_out_BHLD_(grad_out_BHLD),
-      q_BHLD_(q_BHLD),
+                                           const AttentionBlock& merged, double scale, bool adds_parts)
+    : q_BHLD_(q_BHLD),
       k_BKLD_(k_BKLD),
-      merged_(merged),
       scale_(scale),
+      type_(adds_parts && q_BHLD.is_cpu() ? accumulation_type(q_BHLD) : q_BHLD.scalar_type()),
       lanes_(head_lanes(q_BHLD, k_BKLD)),
-      grad_q_(q_BHLD, 2, SlotRanges({{0, q_BHLD.size(2)}}), accumulation_type(q_BHLD), ranges_of(lanes_, &HeadLane::heads)) {}
+      grad_q_(q_BHLD, 2, SlotRanges({{0, q_BHLD.size(2)}}), accumulation_type(q_BHLD), ranges_of(lanes_, &HeadLane::heads)) {
+  grad_out_BHLD_ = grad_out_BHLD.to(type_);
+  merged_ = {merged.out_BHLD.to(type_), merged.lse_BHL};
+}
 
 void AttentionGradientSum::add(const std::vector<AttentionTile>& tiles, const KeyBlock& keys, KeyGradientSum& into) {
   for (const HeadLane& lane : lanes_) add(tiles, keys, lane, into);
@@ -221,7 +223,7 @@ void AttentionGradientSum::add(const std::vector<AttentionTile>& tiles, const Ke
 void AttentionGradientSum::add(const std::vector<AttentionTile>& tiles, const KeyBlock& keys, const HeadLane& lane, KeyGradientSum& into) {
   TileMasks masks(q_BHLD_.device());
   const auto of_heads = [&](const at::Tensor& x) { return x.narrow(1, lane.heads.start, lane.heads.length); };
-  const auto of_lane = [&](const at::Tensor& x_BKMD) { return x_BKMD.narrow(1, lane.kv_heads.start, lane.kv_heads.length); };
+  const auto of_lane = [&](const at::Tensor& x_BKMD) { return x_BKMD.narrow(1, lane.kv_heads.start, lane.kv_heads.length).to(type_); };
   const auto take = [&](const AttentionTile& tile, const AttentionBlockGradients& share) {
     grad_q_.add(tile.queries, share.q_BHLD, lane.index);
     into.add(tile.keys, share, lane);
@@ -230,13 +232,13 @@ void AttentionGradientSum::add(const std::vector<AttentionTile>& tiles, const Ke
     const AttentionTile& first = group.front();
     if (group.size() == 1) {
       const auto queries = [&](const at::Tensor& x) { return of_heads(queries_of(x, first)); };
-      take(first,
-           attention_block_backward(queries(grad_out_BHLD_), queries(q_BHLD_), of_lane(keys.k_BKMD(first.keys)), of_lane(keys.v_BKMD(first.keys)),
-                                    {queries(merged_.out_BHLD), queries(merged_.lse_BHL)}, masks.of(first), scale_));
+      take(first, attention_block_backward(queries(grad_out_BHLD_), queries(q_BHLD_).to(type_), of_lane(keys.k_BKMD(first.keys)),
+                                           of_lane(keys.v_BKMD(first.keys)), {queries(merged_.out_BHLD), queries(merged_.lse_BHL)}, masks.of(first),
+                                           scale_));
       continue;
     }
     const std::vector<AttentionBlockGradients> shares = attention_blocks_backward(
-        of_heads(grad_out_BHLD_), of_heads(q_BHLD_), of_lane(keys.k_BMKD.transpose(1, 2)), of_lane(keys.v_BMKD.transpose(1, 2)),
+        of_heads(grad_out_BHLD_), of_heads(q_BHLD_).to(type_), of_lane(keys.k_BMKD.transpose(1, 2)), of_lane(keys.v_BMKD.transpose(1, 2)),
         {of_heads(merged_.out_BHLD), of_heads(merged_.lse_BHL)}, block_ranges(group, keys), is_causal(first), scale_);
     for (size_t i = 0; i < group.size(); ++i) take(group[i], shares[i]);
   }

