@@ -13,8 +13,9 @@ namespace {
 struct GatherPlan {
   std::vector<std::vector<layout::Run>> runs;  // by rank
   std::vector<AttentionTile> tiles;            // over all keys in global order
-  int64_t length = 0;                          // of the padded sequence
-  bool gathers = true;                         // false: this rank has all tokens, and the tiles are over its own order
+  TileSize largest_tile;
+  int64_t length = 0;   // of the padded sequence
+  bool gathers = true;  // false: this rank has all tokens, and the tiles are over its own order
 };
 
 class AllGatherAttention final : public AttentionMethod {
@@ -32,7 +33,7 @@ class AllGatherAttention final : public AttentionMethod {
   AttentionBlockGradients backward(const at::Tensor& grad_out_BHLD, const AttentionOperands& operands, AttentionForward& saved,
                                    const layout::Mask& mask) override {
     const std::shared_ptr<const GatherPlan> plan = this->plan(operands.q_BHLD.size(2), mask);
-    AttentionGradientSum sum(grad_out_BHLD, operands.q_BHLD, operands.k_BKLD, saved.merged, operands.scale, group_.size > 1);
+    AttentionGradientSum sum(grad_out_BHLD, operands.q_BHLD, operands.k_BKLD, saved.merged, operands.scale, plan->largest_tile, group_.size > 1);
     KeyBlock keys = gather_keys(*plan, operands);
     KeyGradientSum key_sum = sum.key_sum(keys.slots);
     sum.add(plan->tiles, keys, key_sum);
@@ -53,6 +54,7 @@ class AllGatherAttention final : public AttentionMethod {
       const std::vector<layout::Run>& own = plan.runs[static_cast<size_t>(group_.rank)];
       const std::vector<layout::Run> whole = {{0, 0, 0, plan.length, 0}};
       plan.tiles = plan_tiles(own, plan.gathers ? whole : own, mask, plan.length);
+      plan.largest_tile.include(plan.tiles);
       return plan;
     });
   }

@@ -195,6 +195,13 @@ SlotRanges keys_read(const std::vector<AttentionTile>& tiles) {
   return SlotRanges(std::move(ranges));
 }
 
+void TileSize::include(const std::vector<AttentionTile>& tiles) {
+  for (const AttentionTile& tile : tiles) {
+    queries = std::max(queries, tile.queries.length);
+    keys = std::max(keys, tile.keys.length);
+  }
+}
+
 int64_t padded_length(const layout::Layout& layout, int64_t local_length) { return layout.replicates() ? local_length : local_length * layout.cp(); }
 
 AttentionPlan::AttentionPlan(const layout::Layout& layout, int64_t local_length, int rank, const layout::Mask& mask)
@@ -202,6 +209,7 @@ AttentionPlan::AttentionPlan(const layout::Layout& layout, int64_t local_length,
   const int64_t length = padded_length(layout, local_length);
   if (length == local_length) {
     tiles_[static_cast<size_t>(rank)] = plan_tiles(layout.runs(length, rank), layout.runs(length, rank), mask, length);
+    largest_tile_.include(tiles_[static_cast<size_t>(rank)]);
     return;
   }
   std::vector<std::vector<Run>> runs, keys;
@@ -214,7 +222,9 @@ AttentionPlan::AttentionPlan(const layout::Layout& layout, int64_t local_length,
     for (int source = 0; source < cp_; ++source) {
       std::vector<AttentionTile> tiles = plan_blocks(runs[static_cast<size_t>(reader)], keys[static_cast<size_t>(source)], blocks, mask);
       if (source != reader) reads_[static_cast<size_t>(reader * cp_ + source)] = keys_read(tiles);
-      if (reader == rank) tiles_[static_cast<size_t>(source)] = std::move(tiles);
+      if (reader != rank) continue;
+      largest_tile_.include(tiles);
+      tiles_[static_cast<size_t>(source)] = std::move(tiles);
     }
   }
 }

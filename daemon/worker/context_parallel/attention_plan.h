@@ -35,6 +35,13 @@ std::vector<AttentionTile> plan_tiles(const std::vector<layout::Run>& queries, c
 // The keys that these tiles read.
 SlotRanges keys_read(const std::vector<AttentionTile>& tiles);
 
+// The most queries and the most keys of one tile: what a call's results may need.
+struct TileSize {
+  int64_t queries = 0, keys = 0;
+
+  void include(const std::vector<AttentionTile>& tiles);
+};
+
 // Length of the whole padded sequence of which each rank holds `local_length` tokens; a layout that keeps all tokens on every rank has no more.
 int64_t padded_length(const layout::Layout& layout, int64_t local_length);
 
@@ -47,6 +54,7 @@ class AttentionPlan {
   int cp() const { return cp_; }
   int64_t local_length() const { return local_length_; }
   const std::vector<AttentionTile>& tiles(int source) const { return tiles_[static_cast<size_t>(source)]; }
+  const TileSize& largest_tile() const { return largest_tile_; }
   // Slots of `source` that `reader` needs; empty for source = reader, whose keys need not travel.
   const SlotRanges& reads(int reader, int source) const { return reads_[static_cast<size_t>(reader * cp_ + source)]; }
 
@@ -54,6 +62,7 @@ class AttentionPlan {
   int cp_;
   int64_t local_length_;
   std::vector<std::vector<AttentionTile>> tiles_;
+  TileSize largest_tile_;
   std::vector<SlotRanges> reads_;
 };
 

@@ -111,9 +111,10 @@ at::Tensor KeyBlock::v_BKMD(const SlotRange& range) const { return v_BMKD.narrow
 
 at::ScalarType accumulation_type(const at::Tensor& tensor) { return tensor.scalar_type() == at::kDouble ? at::kDouble : at::kFloat; }
 
-std::vector<HeadLane> head_lanes(const at::Tensor& q_BHLD, const at::Tensor& k_BKLD) {
+std::vector<HeadLane> head_lanes(const at::Tensor& q_BHLD, const at::Tensor& k_BKLD, const TileSize& largest_tile) {
   const int64_t kv_heads = k_BKLD.size(1), group = q_BHLD.size(1) / std::max<int64_t>(kv_heads, 1);
-  const int64_t bytes = (q_BHLD.numel() + 2 * k_BKLD.numel()) * static_cast<int64_t>(q_BHLD.element_size());
+  const int64_t values = (largest_tile.queries * q_BHLD.size(1) + 2 * largest_tile.keys * kv_heads) * q_BHLD.size(0) * q_BHLD.size(3);
+  const int64_t bytes = values * static_cast<int64_t>(q_BHLD.element_size());
   const int64_t count = std::clamp<int64_t>(bytes / kLaneBytes, 1, std::max<int64_t>(kv_heads, 1));
   std::vector<HeadLane> lanes;
   for (int64_t i = 0; i < count; ++i) {
@@ -205,12 +206,12 @@ AttentionBlock AttentionSum::finish() {
 }
 
 AttentionGradientSum::AttentionGradientSum(const at::Tensor& grad_out_BHLD, const at::Tensor& q_BHLD, const at::Tensor& k_BKLD,
-                                           const AttentionBlock& merged, double scale, bool adds_parts)
+                                           const AttentionBlock& merged, double scale, const TileSize& largest_tile, bool adds_parts)
     : q_BHLD_(q_BHLD),
       k_BKLD_(k_BKLD),
       scale_(scale),
       type_(adds_parts && q_BHLD.is_cpu() ? accumulation_type(q_BHLD) : q_BHLD.scalar_type()),
-      lanes_(head_lanes(q_BHLD, k_BKLD)),
+      lanes_(head_lanes(q_BHLD, k_BKLD, largest_tile)),
       grad_q_(q_BHLD, 2, SlotRanges({{0, q_BHLD.size(2)}}), accumulation_type(q_BHLD), ranges_of(lanes_, &HeadLane::heads)) {
   grad_out_BHLD_ = grad_out_BHLD.to(type_);
   merged_ = {merged.out_BHLD.to(type_), merged.lse_BHL};

@@ -38,7 +38,7 @@ struct HeadLane {
   size_t index;
   SlotRange kv_heads, heads;
 };
-std::vector<HeadLane> head_lanes(const at::Tensor& q_BHLD, const at::Tensor& k_BKLD);
+std::vector<HeadLane> head_lanes(const at::Tensor& q_BHLD, const at::Tensor& k_BKLD, const TileSize& largest_tile);
 
 // The gradient of one source's keys and values.
 class KeyGradientSum {
@@ -81,7 +81,7 @@ class AttentionGradientSum {
  public:
   // adds_parts: gradients come in several parts. On a CPU parts of half precision are then made in float32, since its operator would round each.
   AttentionGradientSum(const at::Tensor& grad_out_BHLD, const at::Tensor& q_BHLD, const at::Tensor& k_BKLD, const AttentionBlock& merged,
-                       double scale, bool adds_parts);
+                       double scale, const TileSize& largest_tile, bool adds_parts);
 
   const std::vector<HeadLane>& lanes() const { return lanes_; }
   // Adds the share of these tiles to the gradient of the queries, and to `into` (which holds the slots that the tiles read) that of the keys.

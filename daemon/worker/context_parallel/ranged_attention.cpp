@@ -41,7 +41,7 @@ class RangedAttention final : public AttentionMethod {
                                    const layout::Mask& mask) override {
     const std::shared_ptr<const AttentionPlan> plan = this->plan(operands.q_BHLD.size(2), mask);
     const KeyBlock own = KeyBlock::whole(operands.k_BKLD, operands.v_BKLD);
-    AttentionGradientSum sum(grad_out_BHLD, operands.q_BHLD, operands.k_BKLD, saved.merged, operands.scale, group_.size > 1);
+    AttentionGradientSum sum(grad_out_BHLD, operands.q_BHLD, operands.k_BKLD, saved.merged, operands.scale, plan->largest_tile(), group_.size > 1);
     Incoming next = exchange(*plan, own, operands.k_BKLD, 1), gradient;
     KeyGradientSum own_sum = sum.key_sum(own.slots);
     sum.add(plan->tiles(group_.rank), own, own_sum);

@@ -77,7 +77,7 @@ AttentionBlockGradients RingAttention::backward(const at::Tensor& grad_out_BHLD,
                                                 const layout::Mask& mask) {
   const std::shared_ptr<const RingPlan> plan = this->plan(operands.q_BHLD.size(2), mask);
   const at::Tensor& k_BKLD = operands.k_BKLD;
-  AttentionGradientSum sum(grad_out_BHLD, operands.q_BHLD, k_BKLD, saved.merged, operands.scale, group_.size > 1);
+  AttentionGradientSum sum(grad_out_BHLD, operands.q_BHLD, k_BKLD, saved.merged, operands.scale, plan->attention().largest_tile(), group_.size > 1);
   KeyBlock held, incoming, gradient, incoming_gradient;
   Transfers gradient_transfers;
   if (group_.size > 1) held = first_block(*plan, operands, saved);

@@ -17,8 +17,9 @@ class WholeAttention final : public AttentionMethod {
   AttentionBlockGradients backward(const at::Tensor& grad_out_BHLD, const AttentionOperands& operands, AttentionForward& saved,
                                    const layout::Mask& mask) override {
     const auto tiles = this->tiles(operands, mask);
-    const bool adds_parts = mask.window > 0 || !mask.prefix_tree.empty();
-    AttentionGradientSum sum(grad_out_BHLD, operands.q_BHLD, operands.k_BKLD, saved.merged, operands.scale, adds_parts);
+    TileSize largest_tile;
+    largest_tile.include(*tiles);
+    AttentionGradientSum sum(grad_out_BHLD, operands.q_BHLD, operands.k_BKLD, saved.merged, operands.scale, largest_tile, false);
     const KeyBlock keys = KeyBlock::whole(operands.k_BKLD, operands.v_BKLD);
     KeyGradientSum key_sum = sum.key_sum(keys.slots);
     sum.add(*tiles, keys, key_sum);
