@@ -2,6 +2,8 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "daemon/worker/context_parallel/attention_method.h"
 #include "daemon/worker/models/local_attention.h"
 #include "shared/base/error.h"
@@ -101,8 +103,10 @@ void expect_bfloat_as_near_as_one_rank(const ProcessGroup& group) {
         const Gradients got = run(cut(rounded, map, at::kBFloat16), make_attention(method.name, layout.layout, group), layout.mask);
         const auto expect_near = [&](const char* name, const at::Tensor& ours, const at::Tensor& one, const at::Tensor& exact) {
           EXPECT_EQ(ours.scalar_type(), at::kBFloat16);
-          EXPECT_LE(distance(ours, exact.index_select(2, map)), kBfloatFactor * distance(one.index_select(2, map), exact.index_select(2, map)) + 1e-9)
-              << name;
+          // A window of one token has gradients of 0: both sides are noise then.
+          const double noise = 1e-5 * std::sqrt(static_cast<double>(ours.numel()));
+          const at::Tensor wanted = exact.index_select(2, map);
+          EXPECT_LE(distance(ours, wanted), kBfloatFactor * distance(one.index_select(2, map), wanted) + noise) << name;
         };
         expect_near("out", got.out, one_rank.out, want.out);
         expect_near("grad q", got.q, one_rank.q, want.q);
