@@ -88,6 +88,10 @@ def _memory_row(ranks, share):
                figures=[Figure("peak of the rank with the most", "live_mib", "live_mib", "MiB", at_most=share, timed=False)])
 
 
+def _transport(paths, name):
+    return [str(paths.tests / "bench_transport"), "--transport", name]
+
+
 def _metric_stream(paths):
     return [str(paths.tests / "bench_metric_stream"), "--worker", str(paths.bin / "ringwright-worker")]
 
@@ -109,6 +113,11 @@ ROWS = [
     *[_packed_row(documents, layout) for layout in ("thd", "balanced") for documents in (1, 5, 50)],
     _memory_row(2, 0.80),
     _memory_row(4, 0.45),
+    Row("transport", "Blocks of 8 MiB both ways between 2 ranks of one host: shared memory against Gloo over loopback TCP",
+        ours=lambda p: _transport(p, "shared_memory"), peer=lambda p: _transport(p, "gloo"), needs=["tests/bench_transport"],
+        figures=[Figure("GiB per second, each way", "gib_per_s", "gib_per_s", "GiB/s", at_least=1.0),
+                 Figure("CPU time per GiB", "cpu_s_per_gib", "cpu_s_per_gib", "s", at_most=1.0),
+                 Figure("a step with 64 bytes", "small_us", "small_us", "us", at_most=1.0)]),
     Row("train-step", "Training step, 58M Llama, 1 x 1,024 tokens, cp = 1, 2 threads: ours against PyTorch + transformers",
         ours=lambda p: [str(p.tests / "bench_train_step"), "--model", _model_folder(p), *_STEP], threads=2, prepare=_make_model,
         peer=lambda p: [p.python, str(p.peers / "train_step.py"), "--model", _model_folder(p), *_STEP], needs=["tests/bench_train_step"],

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "daemon/worker/context_parallel/all_gather_attention.h"
+#include "daemon/worker/context_parallel/all_to_all_attention.h"
 #include "daemon/worker/context_parallel/attention_plan.h"
 #include "daemon/worker/context_parallel/ranged_attention.h"
 #include "daemon/worker/context_parallel/ring_attention.h"
@@ -83,6 +84,9 @@ const std::vector<AttentionMethodEntry>& attention_methods() {
   static const std::vector<AttentionMethodEntry> methods = {
       {"ring", "keys and values go round the group, the next block in flight while one is computed", nullptr, make_ring_method},
       {"all_gather", "every rank collects all keys and values", nullptr, make_all_gather_method},
+      {"all_to_all", "every rank attends over the whole sequence with its share of the heads", all_to_all_refusal, make_all_to_all_method},
+      {"all_to_all+ring", "neighbouring ranks exchange heads, and a ring goes through those who then have the same ones", all_to_all_ring_refusal,
+       make_all_to_all_ring_method},
       {"ranged", "every rank gets the keys and values that its mask reads, straight from their owners", nullptr, make_ranged_method},
   };
   return methods;

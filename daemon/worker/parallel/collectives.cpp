@@ -90,7 +90,7 @@ std::vector<at::Tensor> all_gather(const at::Tensor& tensor, const ProcessGroup&
 }
 
 std::vector<at::Tensor> all_to_all(const std::vector<at::Tensor>& parts, const ProcessGroup& group) {
-  if (group.size == 1) {
+  if (group.size == 1 || parts[0].numel() == 0) {
     return parts;
   }
   at::Tensor input = at::stack(parts).contiguous();

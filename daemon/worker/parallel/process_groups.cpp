@@ -145,12 +145,15 @@ class GroupConnector {
         global_rank_(world.global_ranks[static_cast<size_t>(world.rank)]),
         world_board_(options.backend_factory ? nullptr : connect_rank_board(prefixed("board"), world)) {}
 
-  ProcessGroup connect(std::vector<int> global_ranks) {
+  // is_new: it was not there before, so some of its ranks may still be on their way.
+  ProcessGroup connect(std::vector<int> global_ranks, bool& is_new) {
+    is_new = false;
     const ProcessGroup group = describe_group(std::move(global_ranks), global_rank_);
     if (group.size == 1) return group;
     const std::lock_guard lock(mutex_);
     ProcessGroup& made = made_.try_emplace(group.global_ranks, group).first->second;
-    if (!made.backend) {
+    is_new = !made.backend;
+    if (is_new) {
       // The prefix names the members, so that only they meet under it.
       factory_(prefixed(fmt::format("group/{}", fmt::join(made.global_ranks, "-"))), made);
       made.world_board = world_board_;
@@ -178,7 +181,8 @@ void ProcessGroups::connect(const Rendezvous& rendezvous, const ProcessGroupOpti
     const auto store = rendezvous.store ? rendezvous.store : open_store(rendezvous, options.connect_timeout);
     const auto connector = std::make_shared<GroupConnector>(store, group("world"), options);
     for (auto& [axis, group] : groups_) {
-      group = connector->connect(group.global_ranks);
+      bool is_new = false;
+      group = connector->connect(group.global_ranks, is_new);
       if (group.size > 1) group.connector = connector;
     }
     barrier(group("world"));
@@ -201,10 +205,13 @@ ProcessGroup subgroup(const ProcessGroup& group, const std::vector<int>& ranks) 
   if (group.size == 1) return group;
   std::vector<int> global_ranks;
   for (const int rank : ranks) global_ranks.push_back(group.global_ranks.at(static_cast<size_t>(rank)));
-  ProcessGroup result = group.connector->connect(std::move(global_ranks));
+  bool is_new = false;
+  ProcessGroup result = group.connector->connect(std::move(global_ranks), is_new);
   if (result.size == 1) return result;
-  barrier(result);
-  group.connector->set_operation_timeout(result);
+  if (is_new) {
+    barrier(result);
+    group.connector->set_operation_timeout(result);
+  }
   result.connector = group.connector;
   return result;
 }

@@ -56,6 +56,14 @@ Gradients reference(const Tensors& full, const at::Tensor& allowed_LL) {
   });
 }
 
+std::vector<worker::AttentionMethodEntry> methods_that_take(const layout::Layout& layout, const layout::Mask& mask, const Shape& shape) {
+  std::vector<worker::AttentionMethodEntry> methods;
+  for (const worker::AttentionMethodEntry& method : worker::attention_methods()) {
+    if (method.refusal == nullptr || method.refusal({layout, mask, shape.heads, shape.kv_heads}).empty()) methods.push_back(method);
+  }
+  return methods;
+}
+
 Gradients run(const Tensors& inputs, const Attend& attend) {
   const auto leaf = [](const at::Tensor& x) { return x.detach().requires_grad_(); };
   const at::Tensor q = leaf(inputs.q), k = leaf(inputs.k), v = leaf(inputs.v);

@@ -6,8 +6,9 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "daemon/worker/context_parallel/attention.h"
+#include "daemon/worker/context_parallel/attention_method.h"
 #include "daemon/worker/parallel/process_groups.h"
 #include "tests/daemon/worker/attention/mask_reference.h"
 
@@ -37,6 +38,9 @@ at::Tensor local_map(const layout::Layout& layout, int64_t padded_length, int ra
 at::Tensor allowed_matrix(const layout::Mask& mask, int64_t length);
 // Through autograd, in float64; rows that see nothing are 0.
 Gradients reference(const Tensors& full, const at::Tensor& allowed_LL);
+
+// The methods that do not refuse such a call.
+std::vector<worker::AttentionMethodEntry> methods_that_take(const layout::Layout& layout, const layout::Mask& mask, const Shape& shape);
 
 using Attend = std::function<at::Tensor(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v)>;
 Gradients run(const Tensors& inputs, const Attend& attend);

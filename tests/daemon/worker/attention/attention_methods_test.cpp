@@ -30,9 +30,7 @@ void expect_equals_reference(const NamedLayout& layout, const Shape& shape, cons
   const Tensors full = make_tensors(shape, layout.padded_length);
   const Gradients want = reference(full, allowed_matrix(layout.mask, layout.padded_length));
   const at::Tensor map = local_map(*layout.layout, layout.padded_length, group.rank);
-  for (const AttentionMethodEntry& method : attention_methods()) {
-    const AttentionRequest request{*layout.layout, layout.mask, shape.heads, shape.kv_heads};
-    if (method.refusal != nullptr && !method.refusal(request).empty()) continue;
+  for (const AttentionMethodEntry& method : methods_that_take(*layout.layout, layout.mask, shape)) {
     SCOPED_TRACE(std::string(method.name));
     const Gradients got = run(cut(full, map, type), make_attention(method.name, layout.layout, group), layout.mask);
     EXPECT_EQ(got.out.scalar_type(), type);
@@ -96,9 +94,7 @@ void expect_bfloat_as_near_as_one_rank(const ProcessGroup& group) {
       const Gradients want = reference(rounded, allowed_matrix(layout.mask, layout.padded_length));
       const Gradients one_rank = run(cut(rounded, all, at::kBFloat16), local_attention, layout.mask);
       const auto distance = [](const at::Tensor& got, const at::Tensor& exact) { return (got.to(at::kDouble) - exact).norm().item<double>(); };
-      for (const AttentionMethodEntry& method : attention_methods()) {
-        const AttentionRequest request{*layout.layout, layout.mask, shape.heads, shape.kv_heads};
-        if (method.refusal != nullptr && !method.refusal(request).empty()) continue;
+      for (const AttentionMethodEntry& method : methods_that_take(*layout.layout, layout.mask, shape)) {
         SCOPED_TRACE(std::string(method.name));
         const Gradients got = run(cut(rounded, map, at::kBFloat16), make_attention(method.name, layout.layout, group), layout.mask);
         const auto expect_near = [&](const char* name, const at::Tensor& ours, const at::Tensor& one, const at::Tensor& exact) {
@@ -122,9 +118,10 @@ THREAD_TEST(AttentionMethods, Bfloat16IsAsNearToFloat32AsOnOneRank, 4) { expect_
 THREAD_TEST(AttentionMethods, RepeatBitForBit, 4) {
   const ProcessGroup& cp = ranks.group("cp");
   for (const NamedLayout& layout : all_layouts(4, 200, {})) {
-    const Tensors full = make_tensors({.kv_heads = 6, .head_size = 32}, layout.padded_length);
+    const Shape shape{.kv_heads = 4, .head_size = 32};
+    const Tensors full = make_tensors(shape, layout.padded_length);
     const Tensors local = cut(full, local_map(*layout.layout, layout.padded_length, cp.rank), at::kFloat);
-    for (const AttentionMethodEntry& method : attention_methods()) {
+    for (const AttentionMethodEntry& method : methods_that_take(*layout.layout, {}, shape)) {
       SCOPED_TRACE(layout.name + ", " + std::string(method.name));
       const AttentionFunction attend = make_attention(method.name, layout.layout, cp);
       const Gradients first = run(local, attend, {});
@@ -134,7 +131,7 @@ THREAD_TEST(AttentionMethods, RepeatBitForBit, 4) {
 }
 
 THREAD_TEST(AttentionMethods, TakeAnEmptySequence, 2) {
-  for (const AttentionMethodEntry& method : attention_methods()) {
+  for (const AttentionMethodEntry& method : methods_that_take(*layout::make_layout("round_robin", 2), {}, {.kv_heads = 6})) {
     const Tensors nothing = cut(make_tensors({.kv_heads = 6}, 0), at::empty({0}, at::kLong), at::kFloat);
     const Gradients got = run(nothing, make_attention(method.name, layout::make_layout("round_robin", 2), ranks.group("cp")), {});
     EXPECT_EQ(got.out.sizes(), at::IntArrayRef({1, 12, 0, 8})) << method.name;
@@ -143,13 +140,13 @@ THREAD_TEST(AttentionMethods, TakeAnEmptySequence, 2) {
 }
 
 // A graph may outlive the function that made it, two layers may be in one graph, and it may be taken back twice.
-THREAD_TEST(AttentionMethods, GraphsOutliveTheFunctionAndGoBackTwice, 3) {
-  for (const AttentionMethodEntry& method : attention_methods()) {
+THREAD_TEST(AttentionMethods, GraphsOutliveTheFunctionAndGoBackTwice, 4) {
+  for (const AttentionMethodEntry& method : methods_that_take(*layout::make_layout("round_robin", 4), {}, {})) {
     SCOPED_TRACE(std::string(method.name));
-    const at::Tensor q = cut(make_tensors({}, 12), at::arange(4), at::kFloat).q.requires_grad_();
+    const at::Tensor q = cut(make_tensors({}, 16), at::arange(4), at::kFloat).q.requires_grad_();
     at::Tensor out = q;
     {
-      const AttentionFunction attend = make_attention(method.name, layout::make_layout("round_robin", 3), ranks.group("cp"));
+      const AttentionFunction attend = make_attention(method.name, layout::make_layout("round_robin", 4), ranks.group("cp"));
       out = attend(q, q, q, {}, 0.5);
       out = attend(out, out, out, {}, 0.5);
     }
@@ -167,7 +164,7 @@ THREAD_TEST(AttentionMethods, AnUnshardedLayerBetweenShardedOnesIsUntouched, 2) 
   const layout::Mask full{.kind = layout::Mask::Kind::full, .document_offsets = {}, .window = 0, .prefix_tree = {}};
   const Tensors tower = cut(make_tensors({.heads = 4, .kv_heads = 2}, 19), at::arange(19), at::kFloat);
   const Gradients alone = run(tower, local_attention, full);
-  for (const AttentionMethodEntry& method : attention_methods()) {
+  for (const AttentionMethodEntry& method : methods_that_take(*layout::make_layout("round_robin", 2), {}, {})) {
     const AttentionFunction sharded = make_attention(method.name, layout::make_layout("round_robin", 2), cp);
     const Tensors text = cut(make_tensors({}, 16), local_map(*layout::make_layout("round_robin", 2), 16, cp.rank), at::kFloat);
     const Gradients before = run(text, sharded, {});

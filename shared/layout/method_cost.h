@@ -1,0 +1,72 @@
+// What each method of attention costs, and which one `auto` takes: a model of a training step's attention in one layer, forward and backward, on the
+// slowest rank. Pure arithmetic, so that a run and the command line show the same choice for the same reason.
+//
+//   compute = visible pairs * 4 * head size * heads * (1 forward + 2.5 backward) / flops_per_s   (arXiv 2307.08691, section 2)
+//   moved   = bytes that come in / bytes_per_s, forward and backward, gradients of keys in float32
+//   handled = bytes of merging, reordering and adding up / copy_bytes_per_s
+//   fixed   = messages * message_s + operator calls * call_s
+//
+// | method | pairs | comes in, forward | handled beside it |
+// | --- | --- | --- | --- |
+// | ring | the rank's | keys that this rank or one behind it reads | partial outputs, cp - 1 times |
+// | all_gather | the rank's | all keys of the others | the whole sequence's keys and their gradient |
+// | ranged | the rank's | keys that this rank reads | those keys and their gradient |
+// | all_to_all | an even share | its heads of q, k, v, and the outputs | the same once more: put into global order |
+// | all_to_all+ring | an even share of its run's | the same over a part of the ranks; keys of the other runs | both |
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/layout/head_split.h"
+#include "shared/layout/layout.h"
+#include "shared/layout/mask_area.h"
+
+namespace ringwright::layout {
+
+// Of one rank. The defaults were measured with tests/bench on one core a rank and the shared-memory transport.
+struct AttentionRates {
+  double flops_per_s = 6e10;
+  double bytes_per_s = 2.5e9;
+  double copy_bytes_per_s = 5e9;
+  double message_s = 40e-6;
+  double call_s = 60e-6;
+};
+
+// Attention in one layer.
+struct AttentionLoad {
+  const Layout& layout;
+  const MaskArea& area;       // over the padded sequence
+  int64_t padded_length = 0;  // tokens of the whole sequence
+  int64_t rows = 1;
+  HeadCounts heads = {};
+  int64_t head_size = 64;
+  int64_t value_bytes = 4;  // of one number of the queries, keys and values
+};
+
+struct MethodCost {
+  std::string_view method;
+  std::string refusal = {};  // why the heads cannot be dealt so; the rest is 0 then
+  int64_t bytes = 0;         // that come in at the slowest rank
+  double compute_s = 0, moved_s = 0, handled_s = 0, fixed_s = 0;
+
+  double total_s() const { return compute_s + moved_s + handled_s + fixed_s; }
+};
+
+// In the order of preference: of two that cost the same the first is taken.
+std::vector<MethodCost> method_costs(const AttentionLoad& load, const AttentionRates& rates = {});
+
+struct MethodChoice {
+  std::string_view method;
+  std::string reason;  // one line for people
+};
+
+// The cheapest that is not refused. Ring can always be had. With one rank there is nothing to choose: ring.
+MethodChoice choose_method(const AttentionLoad& load, const AttentionRates& rates = {});
+
+// Keys of other ranks that a query of `rank` sees, in tokens.
+int64_t keys_read_by(const Layout& layout, const MaskArea& area, int64_t padded_length, int rank);
+
+}  // namespace ringwright::layout
