@@ -58,7 +58,7 @@ void run_rank(const Options& options, const worker::Rendezvous& rendezvous) {
   worker::configure_torch(1, 1);
   worker::ProcessGroupOptions group_options;
   group_options.transport = worker::transport_from_name(options.transport);
-  const worker::ProcessGroups ranks = test::connect_ranks(rendezvous, group_options);
+  const worker::ProcessGroups ranks = test::connect_ranks(rendezvous, test::data_mesh(1, rendezvous.world_size), group_options);
   const worker::ProcessGroup& group = ranks.group("cp");
   const Times large = time_steps(group, options.block_bytes, options.repeats), small = time_steps(group, 64, 20 * options.repeats);
   const double gib = static_cast<double>(options.block_bytes) / static_cast<double>(int64_t{1} << 30);
