@@ -127,11 +127,6 @@ std::vector<HeadLane> head_lanes(const at::Tensor& q_BHLD, const at::Tensor& k_B
 KeyGradientSum::KeyGradientSum(const at::Tensor& k_BKLD, const SlotRanges& slots, at::ScalarType type, const std::vector<HeadLane>& lanes)
     : k_(k_BKLD.transpose(1, 2), 1, slots, type, ranges_of(lanes, &HeadLane::kv_heads)), v_(k_) {}
 
-void KeyGradientSum::begin(const KeyBlock& given) {
-  k_.begin(given.k_BMKD, given.slots);
-  v_.begin(given.v_BMKD, given.slots);
-}
-
 void KeyGradientSum::add(const SlotRange& range, const AttentionBlockGradients& share, const HeadLane& lane) {
   k_.add(range, share.k_BKMD.transpose(1, 2), lane.index);
   v_.add(range, share.v_BKMD.transpose(1, 2), lane.index);

@@ -45,9 +45,8 @@ class KeyGradientSum {
  public:
   KeyGradientSum(const at::Tensor& k_BKLD, const SlotRanges& slots, at::ScalarType type, const std::vector<HeadLane>& lanes);
 
-  // Begins with what other ranks gave for some of the slots; nobody else uses it afterwards.
-  void begin(const KeyBlock& given);
   void add(const SlotRange& range, const AttentionBlockGradients& share, const HeadLane& lane);
+  // What another rank gave for some of the slots; nobody else uses it afterwards.
   void add(const KeyBlock& given);
   KeyBlock finish();
 

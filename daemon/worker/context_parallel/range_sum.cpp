@@ -27,15 +27,6 @@ void RangeSum::allocate() {
   if (slot_axis_ == 2) sum_ = sum_.transpose(1, 2);
 }
 
-void RangeSum::begin(const at::Tensor& sum, const SlotRanges& held) {
-  if (held == slots_) {
-    sum_ = sum;
-    for (SlotRanges& touched : touched_) touched = held;
-  } else {
-    add_all_heads(sum, held);
-  }
-}
-
 void RangeSum::add(const SlotRange& range, const at::Tensor& value, size_t lane) {
   if (range.length == 0) return;
   SlotRanges& touched = touched_[lane];

@@ -18,8 +18,6 @@ class RangeSum {
   RangeSum(const at::Tensor& like, int64_t slot_axis, SlotRanges slots, at::ScalarType type, std::vector<SlotRange> lanes);
 
   const SlotRanges& slots() const { return slots_; }
-  // Begins with a sum that holds some or all of the slots; nobody else uses it afterwards.
-  void begin(const at::Tensor& sum, const SlotRanges& held);
   // `value` holds `range` and the lane's heads; nobody else uses it afterwards: where it covers everything it becomes the sum.
   void add(const SlotRange& range, const at::Tensor& value, size_t lane);
   // `values` hold packed slots of all heads.
