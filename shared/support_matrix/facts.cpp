@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "shared/base/text.h"
+#include "shared/layout/head_split.h"
 #include "shared/layout/layout.h"
 #include "shared/layout/packing.h"
 #include "shared/mesh/setup.h"
@@ -174,10 +175,19 @@ void read_window(const nlohmann::json& config, Facts& facts) {
   }
 }
 
+void read_heads(Facts& facts) {
+  const layout::HeadCounts heads{facts.model->num_attention_heads, facts.model->num_key_value_heads};
+  const auto cp = static_cast<int>(facts.cp);
+  if (facts.cp_method == "all_to_all") facts.heads_refusal = layout::head_split_refusal(heads, cp);
+  if (facts.cp_method == "all_to_all+ring" && layout::head_ranks_of_grid(heads, cp) == 0)
+    facts.heads_refusal = fmt::format("no part of {} ranks can share {} query and {} key/value heads evenly", cp, heads.heads, heads.kv_heads);
+}
+
 void read_model(const std::filesystem::path& folder, Facts& facts) {
   try {
     facts.model = model::read_model_config(folder);
     read_window(facts.model->raw, facts);
+    read_heads(facts);
   } catch (const Error& error) {
     facts.model_fault = error.parts();
   }
@@ -260,6 +270,7 @@ void read_files(const recipe::Recipe& recipe, Facts& facts) {
   put("model_name", facts.model_name), put("data_name", facts.data_name), put("data_format", facts.data_format);
   put("data_file", facts.data_file ? facts.data_file->string() : "");
   put("model_folder", facts.model_folder ? facts.model_folder->string() : "");
+  put("heads_refusal", facts.heads_refusal);
   put("window", facts.window), put("window_key", facts.window_key), put("window_layer", facts.window_layer);
   put("positions", facts.model ? facts.model->max_position_embeddings : 0), put("model_type", facts.model ? facts.model->model_type : "");
   put("rope", facts.model ? facts.model->rope.type : "");

@@ -44,6 +44,7 @@ struct Facts {
   bool save_folder_is_closed = false;
   int64_t window = 0, window_layer = 0;  // of the model's first layer that does not attend to the whole sequence; 0: all do
   std::string window_key;                // the field of config.json that says so
+  std::string heads_refusal;             // why the model's heads cannot be dealt to the ranks as the method asks; "": they can
   bool data_is_chat = false;             // the first row is {"messages": [...]}
 
   // {name} in a row's texts -> what to write there.

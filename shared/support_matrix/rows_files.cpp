@@ -4,7 +4,8 @@
 namespace ringwright::support_matrix {
 namespace {
 
-constexpr Verdict kYes = Verdict::supported, kIf = Verdict::conditional, kNo = Verdict::refused, kSkip = Verdict::skipped, kNotYet = Verdict::not_yet;
+constexpr Verdict kYes = Verdict::supported, kIf = Verdict::conditional, kNo = Verdict::refused, kSkip = Verdict::skipped, kNotYet = Verdict::not_yet,
+                  kNone = Verdict::not_applicable;
 
 bool model(const Facts& f) { return f.model.has_value(); }
 bool read(const Facts& f) { return f.files_looked_at; }
@@ -84,6 +85,13 @@ const std::vector<Row>& file_rows() {
        "{cp} "
        "ranks would not",
        "policy.dtensor_cfg.context_parallel_size=1"},
+      {"RW-GUARD-214",
+       "exchange of heads",
+       [](const Facts& f) { return model(f) && f.cp > 1 && !f.heads_refusal.empty(); },
+       {kNone, kNone, kNo},
+       "ringwright.cp.method",
+       "{cp_method} over {cp} ranks: {heads_refusal}",
+       "ringwright.cp.method=auto"},
       {"RW-GUARD-211",
        "data file",
        [](const Facts& f) { return read(f) && !f.data_file; },

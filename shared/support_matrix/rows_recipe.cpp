@@ -169,13 +169,6 @@ const std::vector<Row>& recipe_rows() {
        "ringwright.cp.transport",
        "the ranks of a run are processes that talk over Gloo or shared memory; the recipe asks for {cp_transport}",
        "ringwright.cp.transport=auto"},
-      {"RW-GUARD-139",
-       "exchange of heads",
-       [](const Facts& f) { return sharded(f) && f.cp_method.starts_with("all_to_all"); },
-       {kNone, kNone, kYet},
-       "ringwright.cp.method",
-       "this version exchanges keys and values (ring, all_gather, ranged), not heads; the recipe asks for {cp_method}",
-       "ringwright.cp.method=auto"},
       // Lengths and batches.
       {"RW-GUARD-140",
        "length and context parallelism",

@@ -2,14 +2,24 @@
 
 #include <fmt/format.h>
 
+#include "shared/layout/method_cost.h"
+
 namespace ringwright::worker {
 
-MethodChoice choose_attention_method(const recipe::SftConfig& config) {
+MethodChoice choose_attention_method(const recipe::SftConfig& config, const model::ModelConfig& model, const LocalMicrobatch& first) {
   if (!config.cp_rotate_method.empty())
     return {config.cp_method, fmt::format("policy.dtensor_cfg.cp_rotate_method {} is {} here", config.cp_rotate_method, config.cp_method)};
   if (config.cp_method != "auto") return {config.cp_method, "asked for by ringwright.cp.method"};
-  if (config.cp_flavour == "balanced") return {"ranged", "balanced deals chunks out so that keys and values go only where they are read"};
-  return {"ring", "keys and values go round while the block before is computed"};
+  if (!first.layout) return {"ring", "one rank has every token"};
+  const int64_t padded_length = first.ids_BL.size(1) * first.layout->cp();
+  const layout::MaskArea area(first.mask, padded_length);
+  const layout::MethodChoice choice = layout::choose_method({.layout = *first.layout,
+                                                             .area = area,
+                                                             .padded_length = padded_length,
+                                                             .rows = first.ids_BL.size(0),
+                                                             .heads = {model.num_attention_heads, model.num_key_value_heads},
+                                                             .head_size = model.head_dim});
+  return {std::string(choice.method), choice.reason};
 }
 
 }  // namespace ringwright::worker

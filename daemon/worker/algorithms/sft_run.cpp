@@ -51,8 +51,8 @@ class SftRun {
         model_(checkpoint_.config, checkpoint_.parameters),
         tokenizer_(tokenizer::Tokenizer::from_file(std::filesystem::path(path_of(spec, "tokenizer")) / "tokenizer.json")),
         train_(read(config_.train, "train")),
-        method_(choose_attention_method(config_)),
         options_(trainer_options()),
+        method_(choose_method()),
         trainer_(model_, config_, groups_.group("cp"), options_),
         order_(static_cast<int64_t>(train_.rows.size()), config_.seed, config_.shuffle) {
     if (!config_.validation.path.empty()) validation_ = read(config_.validation, "validation");
@@ -120,13 +120,27 @@ class SftRun {
     const auto family = model::find_context_parallel_family(checkpoint_.config.model_type);
     options.cp_flavour = config_.packing.enabled ? family.packed_flavour : family.row_flavour;
     if (!config_.cp_flavour.empty()) options.cp_flavour = config_.cp_flavour;
-    options.cp_method = method_.name;
     options.cp_chunk = config_.cp_chunk;
     options.data_parallel = {groups_.group("dp"), groups_.group("dp_cp")};
     options.span = [this](std::string_view phase, int64_t begin_ns, int64_t end_ns) {
       channel_.span(phase, trainer_.step_count() + 1, begin_ns, end_ns);
     };
     return options;
+  }
+
+  // By the first microbatch of the first step; no rank needs to ask another.
+  MethodChoice choose_method() {
+    RowOrder order(static_cast<int64_t>(train_.rows.size()), config_.seed, config_.shuffle);
+    const std::vector<const Row*> rows = next_rows(order);
+    std::vector<int64_t> lengths;
+    for (const Row* row : rows) lengths.push_back(static_cast<int64_t>(row->ids.size()));
+    const SftBatch batch = make_batch(rows, split_into_microbatches(lengths, training_rules(config_)).front(), options_.pad_token_id, 1);
+    const ProcessGroup& group = groups_.group("cp");
+    MethodChoice choice = choose_attention_method(
+        config_, checkpoint_.config,
+        group.size == 1 ? whole_microbatch(batch) : make_shard_function(options_.cp_flavour, group, sharder_options(options_))(batch));
+    options_.cp_method = choice.name;
+    return choice;
   }
 
   Dataset read(const recipe::DataSource& source, const char* name) {
@@ -264,8 +278,8 @@ class SftRun {
   LlamaModel model_;
   tokenizer::Tokenizer tokenizer_;
   Dataset train_, validation_;
-  MethodChoice method_;
   SftTrainerOptions options_;
+  MethodChoice method_;  // its name is in the options too
   SftTrainer trainer_;
   RowOrder order_;
   int64_t tokens_trained_ = 0;

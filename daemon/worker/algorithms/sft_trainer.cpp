@@ -47,6 +47,13 @@ class Span {
 
 }  // namespace
 
+SharderOptions sharder_options(const SftTrainerOptions& options) {
+  SharderOptions sharding;
+  sharding.batch.padding_token_id = options.pad_token_id;
+  sharding.chunk = options.cp_chunk;
+  return sharding;
+}
+
 SftTrainer::SftTrainer(LlamaModel& model, const recipe::SftConfig& config, const ProcessGroup& cp_group, SftTrainerOptions options)
     : model_(model),
       config_(config),
@@ -64,12 +71,7 @@ SftTrainer::SftTrainer(LlamaModel& model, const recipe::SftConfig& config, const
 }
 
 void SftTrainer::spread_over_group() {
-  if (!options_.shard) {
-    SharderOptions sharding;
-    sharding.batch.padding_token_id = options_.pad_token_id;
-    sharding.chunk = options_.cp_chunk;
-    options_.shard = make_shard_function(options_.cp_flavour, cp_group_, sharding);
-  }
+  if (!options_.shard) options_.shard = make_shard_function(options_.cp_flavour, cp_group_, sharder_options(options_));
   if (!options_.attention)
     options_.attention = [method = options_.cp_method, group = cp_group_](const auto& layout) { return make_attention(method, layout, group); };
 }

@@ -49,6 +49,9 @@ struct SftTrainerOptions {
   AttentionMaker attention;
 };
 
+// What make_shard_function is given for them.
+SharderOptions sharder_options(const SftTrainerOptions& options);
+
 class SftTrainer {
  public:
   // `cp_group`: one rank means plain attention and no sharder. All ranks of the CP and data-parallel groups must call every function with the same
