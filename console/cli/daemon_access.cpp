@@ -25,6 +25,7 @@ constexpr const char* kDaemonRunsAlready = "RW-DAEMON-002";
 constexpr auto kStartDeadline = std::chrono::seconds(10);
 constexpr auto kStartPoll = std::chrono::milliseconds(20);
 constexpr auto kOtherDaemonWait = std::chrono::milliseconds(300);
+constexpr auto kHandOverWait = std::chrono::seconds(5);
 constexpr int kNotFound = 127;
 
 // Beside this program, else by PATH.
@@ -78,6 +79,20 @@ Outcome spawn_and_wait(std::vector<std::string> arguments) {
   return outcome;
 }
 
+bool writes_another_store(const nlohmann::json& daemon, const std::string& wanted) {
+  return !wanted.empty() && std::filesystem::weakly_canonical(wanted) != std::filesystem::weakly_canonical(daemon.value("store", ""));
+}
+
+// Asks an idle daemon to end, which kills no run, and waits until its place is free.
+void take_over_from(const nlohmann::json& daemon) {
+  wire::ControlClient(own_endpoints()).request("daemon.stop", {{"drain", true}});
+  for (const auto until = std::chrono::steady_clock::now() + kHandOverWait; std::chrono::steady_clock::now() < until;) {
+    const std::optional<nlohmann::json> reply = hello(own_endpoints());
+    if (!reply || reply->at("pid") != daemon.at("pid")) return;
+    std::this_thread::sleep_for(kStartPoll);
+  }
+}
+
 }  // namespace
 
 wire::Endpoints own_endpoints() { return wire::endpoints_in(paths::runtime_directory()); }
@@ -114,6 +129,18 @@ nlohmann::json start_daemon(const DaemonOptions& options) {
   } while (now() < deadline);
   throw Error({"RW-DAEMON-001", "the daemon was started but does not answer", endpoints.control, "an answer within 10 s",
                "see its log, ringwrightd.log beside the history file", ExitCode::unreachable});
+}
+
+nlohmann::json join_or_start_daemon(const DaemonOptions& options) {
+  std::optional<nlohmann::json> running = hello(own_endpoints());
+  if (running && writes_another_store(*running, options.store) && running->value("exit_when_idle", false) && running->value("active_runs", 1) == 0) {
+    take_over_from(*running);
+    running.reset();
+  }
+  const nlohmann::json daemon = running ? *running : start_daemon(options);
+  if (!writes_another_store(daemon, options.store)) return daemon;
+  throw Error({"RW-CLI-021", "the daemon that is running writes another history", daemon.value("store", ""), options.store,
+               "leave --store out, or stop the daemon first with: ringwright daemon stop", ExitCode::refused});
 }
 
 std::string find_run(wire::ControlClient& client, const std::string& id_or_name) {

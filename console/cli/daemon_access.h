@@ -28,6 +28,10 @@ struct DaemonOptions {
 // Throws Error RW-CLI-020 (exit code 4) when it is not found, or the daemon's own error.
 nlohmann::json start_daemon(const DaemonOptions& options);
 
+// The daemon that is there, or a new one. One that writes another history than `options.store` gives way when it has no run and would have ended with
+// its last one anyway. Throws Error RW-CLI-021 (exit code 3) when it does not give way, and those of start_daemon.
+nlohmann::json join_or_start_daemon(const DaemonOptions& options);
+
 // A run's id from what the user wrote (id, beginning of one, name, last), as the daemon's history knows it.
 std::string find_run(wire::ControlClient& client, const std::string& id_or_name);
 

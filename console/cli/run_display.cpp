@@ -7,6 +7,7 @@
 
 #include "console/cli/run_text.h"
 #include "console/cli/terminal.h"
+#include "shared/base/printable.h"
 #include "shared/base/text.h"
 #include "shared/history/metric_value.h"
 
@@ -55,7 +56,7 @@ void RunDisplay::show_event(const wire::Event& event) {
   if (level == "error" && errors_shown_.contains(text)) return;
   if (level == "error" && errors_shown_.size() < kErrorsShownMax) errors_shown_.insert(text);
   const std::string who = event.rank < 0 ? "daemon" : fmt::format("rank {}", event.rank);
-  show_note(fmt::format("{} {}: {}", who, level, text));
+  show_note(fmt::format("{} {}: {}", who, level, text::printable_lines(text)));
 }
 
 void RunDisplay::show_progress(const RunProgress& progress) {
@@ -69,7 +70,8 @@ void RunDisplay::show_progress(const RunProgress& progress) {
   }
   const bool new_state = progress.state() != state_shown_, new_step = progress.step() > step_shown_;
   const bool due = step_shown_ == 0 || progress.ended() || progress.step() == progress.step_limit() || now - shown_at_ >= kLinePeriod;
-  if (new_state) fmt::print("{}{}\n", history::to_string(progress.state()), progress.reason().empty() ? "" : ": " + progress.reason());
+  if (new_state)
+    fmt::print("{}{}\n", history::to_string(progress.state()), progress.reason().empty() ? "" : ": " + text::printable(progress.reason()));
   if (new_step && due) fmt::print("{}\n", progress_text(progress));
   if (new_step && due) step_shown_ = progress.step(), shown_at_ = now;
   state_shown_ = progress.state();
@@ -120,7 +122,7 @@ void RunDisplay::show_summary(const RunProgress& progress, const std::string& ru
   if (mode_ == Mode::quiet && progress.state() == history::RunState::finished) return;
   std::string last_lines;
   for (const std::string& text : progress.last_lines())
-    if (!errors_shown_.contains(text)) last_lines += fmt::format("  {}\n", text);
+    if (!errors_shown_.contains(text)) last_lines += fmt::format("  {}\n", text::printable_lines(text));
   if (!last_lines.empty()) fmt::print(stderr, "The last lines of rank {}:\n{}", progress.failed_rank(), last_lines);
   if (mode_ == Mode::quiet) {
     show_note(fmt::format("run {} {}: {}", run, history::to_string(progress.state()), progress.reason()));
@@ -128,14 +130,14 @@ void RunDisplay::show_summary(const RunProgress& progress, const std::string& ru
   }
   std::puts("");
   line("run", run + "  " + styled(name, Style::bold));
-  line("state", styled_state(progress.state()) + (progress.reason().empty() ? "" : ": " + progress.reason()));
+  line("state", styled_state(progress.state()) + (progress.reason().empty() ? "" : ": " + text::printable(progress.reason())));
   if (progress.failed_rank() >= 0) line("failed rank", std::to_string(progress.failed_rank()));
   line("steps", progress.step_limit() > 0 ? fmt::format("{} of {}", progress.step(), progress.step_limit()) : std::to_string(progress.step()));
   line("loss", value_or_dash(progress.first_loss(), text::format_value) + " -> " + value_or_dash(progress.last_loss(), text::format_value));
   if (progress.validation_loss()) line("validation", text::format_value(*progress.validation_loss()));
   line("tokens/s", value_or_dash(progress.mean_tokens_per_s(), text::format_short));
   line("elapsed", text::format_elapsed(progress.elapsed_s()));
-  line("checkpoint", progress.checkpoint());
+  line("checkpoint", text::printable(progress.checkpoint()));
   fmt::print("\nSee more:\n  ringwright runs show {0}\n  ringwright runs metrics {0} --metric train/loss\n  ringwright logs {0}\n", run);
 }
 

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "console/cli/terminal.h"
+#include "shared/base/printable.h"
 #include "shared/history/metric_value.h"
 
 namespace ringwright::cli {
@@ -62,6 +63,12 @@ std::string format_mesh(const nlohmann::json& mesh) {
     for (const char* axis : {"pp", "dp_replicate", "dp_shard", "cp", "tp"})
       if (const int size = mesh.value(axis, 1); size > 1) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", axis, size);
   return text.empty() ? "1 rank" : text;
+}
+
+history::RunRecord printable(history::RunRecord run) {
+  for (std::string* text : {&run.name, &run.algorithm, &run.reason, &run.recipe_path}) *text = text::printable(*text);
+  for (std::string& text : run.overrides) text = text::printable(text);
+  return run;
 }
 
 std::string styled_state(history::RunState state) {

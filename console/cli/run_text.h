@@ -17,6 +17,8 @@ std::string format_time(int64_t time_unix_ns);
 std::optional<double> elapsed_seconds(const history::RunRecord& run, int64_t now_unix_ns);
 // "dp_shard 2, cp 2": the axes above 1, or "1 rank".
 std::string format_mesh(const nlohmann::json& mesh);
+// The run with its texts (name, reason, places, overrides) fit for a terminal, for tables and lines; JSON has them as they are.
+history::RunRecord printable(history::RunRecord run);
 // In the state's colour where stdout shows any.
 std::string styled_state(history::RunState state);
 

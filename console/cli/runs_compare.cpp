@@ -73,7 +73,7 @@ int compare_runs(const Options& options, const Invocation& invocation) {
   const history::RunRecord a = reader.run(options.a), b = reader.run(options.b);
   const Comparison comparison =
       history::compare(read_series(reader, a, {options.metric}).front().points, read_series(reader, b, {options.metric}).front().points);
-  invocation.json ? print_json(options, a, b, comparison) : print_text(options, a, b, comparison);
+  invocation.json ? print_json(options, a, b, comparison) : print_text(options, printable(a), printable(b), comparison);
   const bool beyond = options.tolerance >= 0 && !is_within(comparison, options.tolerance);
   return static_cast<int>(beyond ? ExitCode::run_failed : ExitCode::good);
 }

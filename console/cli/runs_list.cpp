@@ -31,7 +31,8 @@ void print_table(const history::Reader& reader, const std::vector<history::RunRe
                {"started"},
                {"elapsed", Align::right},
                {"reason", Align::left, true}});
-  for (const history::RunRecord& run : runs) {
+  for (const history::RunRecord& raw : runs) {
+    const history::RunRecord run = printable(raw);
     const auto elapsed = elapsed_seconds(run, wire::now_unix_ns());
     table.add_row({run.id, run.name, styled_state(run.state), run.last_step < 0 ? "-" : std::to_string(run.last_step),
                    last_value(reader, run.id, "train/loss", text::format_value), last_value(reader, run.id, "perf/tokens_per_s", text::format_short),

@@ -10,6 +10,7 @@
 #include "console/cli/runs.h"
 #include "console/cli/store_option.h"
 #include "console/cli/table.h"
+#include "shared/base/printable.h"
 #include "shared/base/text.h"
 
 namespace ringwright::cli {
@@ -44,7 +45,7 @@ void print_csv(const std::vector<Series>& all) {
 
 void print_points(const std::vector<Series>& all) {
   std::vector<Column> columns = {{"step", Align::right}};
-  for (const Series& series : all) columns.push_back({series.metric, Align::right});
+  for (const Series& series : all) columns.push_back({text::printable(series.metric), Align::right});
   Table table(std::move(columns));
   for (auto& [step, cells] : by_step(all, text::format_value)) {
     std::vector<std::string> row = {std::to_string(step)};
@@ -78,7 +79,7 @@ void print_overview(const std::vector<Series>& all) {
     if (points.empty()) continue;
     const auto [low, high] = finite_range(points);
     const auto odd = std::count_if(points.begin(), points.end(), [](const auto& point) { return !std::isfinite(point.value); });
-    table.add_row({series.metric, text::format_count(static_cast<int64_t>(points.size())), text::format_value(points.front().value),
+    table.add_row({text::printable(series.metric), text::format_count(static_cast<int64_t>(points.size())), text::format_value(points.front().value),
                    text::format_value(points.back().value), text::format_value(low), text::format_value(high), text::format_count(odd)});
   }
   table.print();

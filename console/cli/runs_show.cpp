@@ -7,6 +7,7 @@
 #include "console/cli/store_option.h"
 #include "console/cli/table.h"
 #include "console/cli/terminal.h"
+#include "shared/base/printable.h"
 #include "shared/base/text.h"
 
 namespace ringwright::cli {
@@ -23,6 +24,23 @@ void line(const char* title, const std::string& value) {
 }
 
 std::string join(const std::vector<std::string>& texts) { return fmt::format("{}", fmt::join(texts, " ")); }
+
+// What the run's workers said of themselves; the first that says anything of `name` speaks for all.
+nlohmann::json said_by_workers(const nlohmann::json& fingerprint, const char* name) {
+  for (const nlohmann::json& worker : fingerprint.value("workers", nlohmann::json::object()))
+    if (worker.contains(name) && worker.at(name).is_object()) return worker.at(name);
+  return nlohmann::json::object();
+}
+
+std::string text_of(const nlohmann::json& value) { return text::printable(value.is_string() ? value.get<std::string>() : value.dump()); }
+
+void print_libraries(const nlohmann::json& fingerprint) {
+  nlohmann::json all = fingerprint.value("libraries", nlohmann::json::object());
+  all.update(said_by_workers(fingerprint, "libraries"));
+  std::string text;
+  for (const auto& [name, version] : all.items()) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", text::printable(name), text_of(version));
+  line("libraries", text);
+}
 
 void print_head(const history::RunRecord& run) {
   const auto elapsed = elapsed_seconds(run, wire::now_unix_ns());
@@ -41,12 +59,31 @@ void print_head(const history::RunRecord& run) {
   if (run.fingerprint.contains("node"))
     line("node", fmt::format("{}, {}, Ringwright {}", run.fingerprint.value("node", ""), run.fingerprint.value("kernel", ""),
                              run.fingerprint.value("ringwright", "")));
+  print_libraries(run.fingerprint);
+}
+
+// One row for each file that went in, with the hash that tells it from another.
+void print_inputs(const nlohmann::json& fingerprint) {
+  Table table({{"input"}, {"size", Align::right}, {"xxh3"}, {"file", Align::left, true}});
+  const auto add = [&](const std::string& input, const nlohmann::json& entry, const std::string& file) {
+    const std::string size = entry.contains("bytes") ? text::format_bytes(entry.at("bytes").get<uint64_t>()) : "";
+    table.add_row({input, size, text_of(entry.contains("xxh3") ? entry.at("xxh3") : entry.value("error", nlohmann::json("-"))), file});
+  };
+  for (const auto& [name, entry] : said_by_workers(fingerprint, "inputs").items()) {
+    const std::string input = text::printable(name), path = entry.contains("path") ? text_of(entry.at("path")) : "";
+    if (!entry.contains("files")) add(input, entry, path);
+    for (const auto& [file, part] : entry.value("files", nlohmann::json::object()).items()) add(input, part, path + "/" + text::printable(file));
+  }
+  if (table.empty()) return;
+  std::puts("");
+  table.print();
 }
 
 void print_metrics(const history::Reader& reader, const std::string& run) {
   Table table({{"metric"}, {"last", Align::right}, {"at step", Align::right}});
   for (const std::string& name : reader.metric_names(run))
-    if (const auto last = reader.last_metric(run, name)) table.add_row({name, text::format_value(last->value), std::to_string(last->step)});
+    if (const auto last = reader.last_metric(run, name))
+      table.add_row({text::printable(name), text::format_value(last->value), std::to_string(last->step)});
   if (table.empty()) return;
   std::puts("");
   table.print();
@@ -70,7 +107,7 @@ void print_ranks(const history::Reader& reader, const std::string& run) {
 void print_checkpoints(const history::Reader& reader, const std::string& run) {
   Table table({{"checkpoint at step", Align::right}, {"size", Align::right}, {"path"}});
   for (const history::CheckpointRecord& checkpoint : reader.checkpoints(run))
-    table.add_row({std::to_string(checkpoint.step), text::format_bytes(checkpoint.bytes), checkpoint.path});
+    table.add_row({std::to_string(checkpoint.step), text::format_bytes(checkpoint.bytes), text::printable(checkpoint.path)});
   if (table.empty()) return;
   std::puts("");
   table.print();
@@ -128,7 +165,8 @@ int show(const Options& options, const Invocation& invocation) {
   } else if (invocation.json) {
     std::fputs(dump_document(options.recipe ? run.recipe : document(reader, run)).c_str(), stdout);
   } else {
-    print_head(run);
+    print_head(printable(run));
+    print_inputs(run.fingerprint);
     print_metrics(reader, run.id);
     print_ranks(reader, run.id);
     print_checkpoints(reader, run.id);

@@ -7,6 +7,7 @@
 #include "console/cli/table.h"
 #include "console/cli/terminal.h"
 #include "console/cli/verb.h"
+#include "shared/recipe/node.h"
 #include "shared/support_matrix/support_matrix.h"
 
 namespace ringwright::cli {
@@ -41,7 +42,7 @@ void print_findings(const std::vector<Finding>& findings) {
 
 std::string place(const Finding& finding) {
   if (finding.origin.line <= 0) return finding.key;
-  return fmt::format("{} ({}:{}:{})", finding.key, finding.origin.file, finding.origin.line, finding.origin.column);
+  return fmt::format("{} ({})", finding.key, recipe::describe(finding.origin));
 }
 
 void print_stops(const std::vector<Finding>& findings, Target target) {
@@ -55,8 +56,7 @@ void print_stops(const std::vector<Finding>& findings, Target target) {
 
 void print_warnings(const recipe::Recipe& recipe) {
   for (const recipe::Warning& warning : recipe.warnings)
-    fmt::print("\n{} {}: {}\n  at: {}:{}:{}\n", styled(warning.code, Style::warning), warning.key, warning.message, warning.origin.file,
-               warning.origin.line, warning.origin.column);
+    fmt::print("\n{} {}: {}\n  at: {}\n", styled(warning.code, Style::warning), warning.key, warning.message, recipe::describe(warning.origin));
 }
 
 nlohmann::ordered_json as_json(const recipe::Recipe& recipe, const std::vector<Finding>& findings, Target target) {

@@ -5,12 +5,14 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <thread>
 
 #include "console/cli/run_text.h"
 #include "console/cli/store_option.h"
 #include "console/cli/terminal.h"
 #include "console/cli/verb.h"
+#include "shared/base/printable.h"
 
 namespace ringwright::cli {
 namespace {
@@ -23,7 +25,7 @@ constexpr std::array<std::pair<const char*, Style>, 4> kLevels = {
 struct Options {
   StoreOption store;
   std::string run, level = "debug";
-  int rank = -2;  // below -1, which is the daemon: all
+  std::optional<int> rank;  // -1: the daemon
   int64_t lines = -1;
   bool follow = false;
 };
@@ -35,7 +37,7 @@ size_t level_number(const std::string& level) {
 }
 
 bool is_wanted(const history::LogLine& line, const Options& options) {
-  return (options.rank < -1 || line.rank == options.rank) && level_number(line.level) >= level_number(options.level);
+  return (!options.rank || line.rank == *options.rank) && level_number(line.level) >= level_number(options.level);
 }
 
 void print(const history::LogLine& line, bool json) {
@@ -46,7 +48,15 @@ void print(const history::LogLine& line, bool json) {
   const auto seconds = static_cast<std::time_t>(line.time_unix_ns / 1'000'000'000);
   const std::string who = line.rank < 0 ? "daemon" : fmt::format("rank {}", line.rank);
   fmt::print("{} {:<7} {} {}\n", styled(fmt::format("{:%H:%M:%S}.{:03}", fmt::localtime(seconds), line.time_unix_ns / 1'000'000 % 1000), Style::dim),
-             who, styled(fmt::format("{:<5}", line.level), kLevels[level_number(line.level)].second), line.text);
+             who, styled(fmt::format("{:<5}", text::printable(line.level)), kLevels[level_number(line.level)].second),
+             text::printable_lines(line.text));
+}
+
+void check_rank(const Options& options, const history::RunRecord& run) {
+  if (!options.rank || (*options.rank >= -1 && *options.rank < run.world_size)) return;
+  throw Error({"RW-CLI-026", fmt::format("run {} has no rank {}", run.id, *options.rank), "--rank",
+               run.world_size == 1 ? "0, or -1 for the daemon" : fmt::format("0 to {}, or -1 for the daemon", run.world_size - 1),
+               "name one of these, or leave --rank out", ExitCode::usage});
 }
 
 // The wanted lines after `after`, which moves on to the last line looked at.
@@ -64,7 +74,9 @@ std::vector<history::LogLine> read_wanted(const history::Reader& reader, const s
 
 int logs(const Options& options, const Invocation& invocation) {
   const history::Reader reader = options.store.open();
-  const std::string run = reader.run(options.run).id;
+  const history::RunRecord record = reader.run(options.run);
+  check_rank(options, record);
+  const std::string& run = record.id;
   uint64_t after = 0;
   std::vector<history::LogLine> lines = read_wanted(reader, run, after, options);
   const size_t skipped =

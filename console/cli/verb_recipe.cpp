@@ -8,6 +8,7 @@
 #include "console/cli/recipe_arguments.h"
 #include "console/cli/terminal.h"
 #include "console/cli/verb.h"
+#include "shared/recipe/node.h"
 #include "shared/recipe/recipe.h"
 
 namespace ringwright::cli {
@@ -17,8 +18,6 @@ struct Options {
   std::vector<std::string> words;
   bool origin = false;
 };
-
-std::string place(const recipe::Origin& origin) { return origin.line > 0 ? fmt::format("{}:{}", origin.file, origin.line) : origin.file; }
 
 // One scalar as YAML that upstream's loader reads back as the same value.
 std::string scalar_text(const nlohmann::ordered_json& value) {
@@ -74,7 +73,7 @@ class Writer {
     if (origins_ && origin != recipe_.origins.end()) {
       constexpr int kCommentColumn = 56;
       const int gap = std::max(2, kCommentColumn - display_width(line));
-      text_ += std::string(static_cast<size_t>(gap), ' ') + styled("# " + place(origin->second), Style::dim);
+      text_ += std::string(static_cast<size_t>(gap), ' ') + styled("# " + recipe::describe(origin->second), Style::dim);
     }
     text_ += "\n";
   }
@@ -112,8 +111,7 @@ int show(const Options& options, const Invocation& invocation) {
   }
   fmt::print("{}", Writer(recipe, options.origin).write());
   for (const recipe::Warning& warning : recipe.warnings)
-    fmt::print(stderr, "warning {}: {}: {} (at {}:{}:{})\n", warning.code, warning.key, warning.message, warning.origin.file, warning.origin.line,
-               warning.origin.column);
+    fmt::print(stderr, "warning {}: {}: {} (at {})\n", warning.code, warning.key, warning.message, recipe::describe(warning.origin));
   return 0;
 }
 

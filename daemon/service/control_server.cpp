@@ -129,6 +129,7 @@ nlohmann::json ControlServer::hello(const json&) {
           {"store", options_.store.string()},
           {"state_directory", options_.store.parent_path().string()},
           {"active_runs", supervisor_.active()},
+          {"exit_when_idle", options_.exit_when_idle},
           {"node_sequence", hub_.node_sequence()},
           {"ringwright_version", RINGWRIGHT_VERSION}};
 }

@@ -44,6 +44,16 @@ Error no_history(const std::filesystem::path& file, const std::string& what, con
   return Error({"RW-STORE-001", what, file.string(), "a history file of Ringwright", action, ExitCode::store});
 }
 
+// A part is gone; .recover finds nothing that is not there.
+ErrorParts damaged(const std::filesystem::path& file, const std::string& what) {
+  return {"RW-STORE-006",
+          "the history file is damaged: " + what,
+          file.string(),
+          "a history file as Ringwright made it",
+          "take a copy of the file from before, or begin a new one with --store FILE; what is left shows: sqlite3 FILE .dump",
+          ExitCode::store};
+}
+
 }  // namespace
 
 int newest_schema() { return std::prev(std::end(sql::kMigrations))->version; }
@@ -75,6 +85,10 @@ ErrorParts describe_sqlite_error(const SQLite::Exception& error, const std::file
             "a sound SQLite database",
             "save what is readable with: sqlite3 FILE .recover | sqlite3 NEW; then use --store NEW",
             ExitCode::store};
+  // Our own statements are right, so what they name and SQLite does not find is missing from the file.
+  const std::string_view message = error.what();
+  if (code == SQLITE_ERROR && (message.find("no such table") != message.npos || message.find("no such column") != message.npos))
+    return damaged(file, std::string(message));
   if (code == SQLITE_CANTOPEN || code == SQLITE_READONLY || code == SQLITE_PERM || code == SQLITE_AUTH)
     return {"RW-STORE-001",
             "the history file cannot be opened: " + std::string(error.what()),
@@ -150,10 +164,22 @@ void Database::check_schema(Access access) {
     if (connection_->execAndGet("PRAGMA journal_mode = WAL").getString() != "wal")
       throw no_history(file_, "the history file's disk does not support a write-ahead log", "name a file on a local disk with --store FILE");
     migrate(schema);
+    check_tables();
   } else if (schema < newest_schema()) {
     throw Error({"RW-STORE-002", "the history file has schema " + std::to_string(schema) + ", this program reads " + std::to_string(newest_schema()),
                  file_.string(), "a file that a daemon of this version has opened", "run: ringwright daemon start (it migrates the file)",
                  ExitCode::store});
+  }
+}
+
+// What the migrations make in an empty database has to be there.
+void Database::check_tables() {
+  SQLite::Database whole(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  for (const sql::Migration& migration : sql::kMigrations) whole.exec(migration.text);
+  SQLite::Statement tables(whole, "SELECT name FROM sqlite_master WHERE type = 'table'");
+  while (tables.executeStep()) {
+    const std::string name = tables.getColumn(0).getString();
+    if (!connection_->tableExists(name)) throw Error(damaged(file_, "no such table: " + name));
   }
 }
 

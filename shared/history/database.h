@@ -58,6 +58,7 @@ class Database {
   void open_for_reading();
   void check_schema(Access access);
   void migrate(int from);
+  void check_tables();
 
   std::filesystem::path file_;
   int lock_wait_ms_max_;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "shared/base/error.h"
+#include "shared/base/files.h"
 
 namespace ringwright::history {
 namespace {
@@ -102,6 +103,8 @@ nlohmann::json node_fingerprint() {
 std::string xxh3_of_text(std::string_view text) { return hexadecimal(XXH3_64bits(text.data(), text.size())); }
 
 std::string xxh3_of_file(const std::filesystem::path& file) {
+  if (const std::string kind = files::kind_if_not_regular(file); !kind.empty())
+    throw Error({"RW-STORE-008", "this is " + kind + ", not a file", file.string(), "a file that you may read", ""});
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(file.c_str(), "rb"), &std::fclose);
   const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(), &XXH3_freeState);
   const auto unreadable = [&] {

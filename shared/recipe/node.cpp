@@ -199,6 +199,7 @@ nlohmann::ordered_json to_json(const Node& node) {
 
 std::string describe(const Origin& origin) {
   if (origin.line <= 0) return origin.file;
+  if (origin.file == kCommandLine) return origin.file + ", override " + std::to_string(origin.line);
   return origin.file + ":" + std::to_string(origin.line) + (origin.column > 0 ? ":" + std::to_string(origin.column) : "");
 }
 

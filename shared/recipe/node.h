@@ -61,6 +61,9 @@ std::string python_real(double value);
 
 // Integers beyond 64 bits become {"$int": "digits"}, maps with keys that are no text {"$map": [[key, value], ...]}.
 nlohmann::ordered_json to_json(const Node& node);
-std::string describe(const Origin& origin);  // file:line:column, or what of it is known
+
+inline constexpr const char* kCommandLine = "command line";  // an override's file; its line is its number
+// file:line:column, or what of it is known; "command line, override 2" for an override.
+std::string describe(const Origin& origin);
 
 }  // namespace ringwright::recipe

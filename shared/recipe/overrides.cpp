@@ -149,7 +149,7 @@ class Editor {
 
 void apply_overrides(Node& root, const std::vector<std::string>& overrides) {
   for (size_t i = 0; i < overrides.size(); ++i) {
-    const Origin origin{"command line", static_cast<int>(i) + 1, 1};
+    const Origin origin{kCommandLine, static_cast<int>(i) + 1, 1};
     const Override change = parse_override(overrides[i], origin);
     Editor(root, change, {"command line: " + overrides[i]}).apply();
   }

@@ -13,6 +13,7 @@
 #include <set>
 #include <sstream>
 
+#include "shared/base/files.h"
 #include "shared/recipe/failure.h"
 #include "shared/recipe/interpolation.h"
 #include "shared/recipe/scalar.h"
@@ -244,8 +245,8 @@ Node parse_documents(std::string_view text, const std::string& file) {
 }  // namespace
 
 std::string read_text(const std::filesystem::path& file) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(file, ignored)) fail("RW-RECIPE-001", "this is a folder, not a recipe", {file.string()}, "a YAML file", "");
+  if (const std::string kind = files::kind_if_not_regular(file); !kind.empty())
+    fail("RW-RECIPE-001", "this is " + kind + ", not a recipe", {file.string()}, "a YAML file", "name a file");
   std::ifstream stream(file, std::ios::binary);
   if (!stream)
     fail("RW-RECIPE-001", std::string("the recipe cannot be read: ") + std::strerror(errno), {file.string()}, "a YAML file that you may read",

@@ -6,14 +6,19 @@
 #include <cmath>
 
 #include "shared/base/error.h"
+#include "shared/base/text.h"
 #include "shared/recipe/node.h"
 
 namespace ringwright::recipe {
 namespace {
 
+// A value as a message names it. Integers beyond 64 bits come as {"$int": digits}, and JSON's own text has no NaN.
 std::string shown(const nlohmann::json& value) {
   constexpr size_t kShownMax = 60;
-  std::string text = value.is_string() ? "'" + value.get<std::string>() + "'" : value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  if (value.is_string()) text = "'" + value.get<std::string>() + "'";
+  if (value.is_object() && value.size() == 1 && value.contains("$int")) text = value.at("$int").get<std::string>();
+  if (value.is_number_float() && !std::isfinite(value.get<double>())) text = text::format_value(value.get<double>());
   if (text.size() > kShownMax) text = text.substr(0, kShownMax) + "...";
   return text;
 }

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "shared/base/files.h"
 #include "shared/base/text.h"
 #include "shared/layout/head_split.h"
 #include "shared/layout/layout.h"
@@ -193,12 +194,12 @@ void read_model(const std::filesystem::path& folder, Facts& facts) {
   }
 }
 
-// Reads the headers only. Weights that are not written yet are no fault.
+// Reads the headers only.
 void read_weights(const std::filesystem::path& folder, Facts& facts) {
   try {
     model::index_checkpoint(folder);
   } catch (const Error& error) {
-    if (error.parts().code != "RW-CKPT-003") facts.weights_fault = error.parts();
+    facts.weights_fault = error.parts();
   }
 }
 
@@ -236,6 +237,33 @@ bool holds_chat(const std::filesystem::path& file) {
   return row.is_object() && row.contains("messages");
 }
 
+// The most rows that the file can give, as far as `enough`: a row of prompt_answer takes a line, a row of text takes `length` tokens. A line of text
+// makes at most three tokens a byte (normalising can lengthen it) and a few that mark its ends.
+int64_t count_rows_at_most(const std::filesystem::path& file, const std::string& format, int64_t length, int64_t enough) {
+  constexpr int64_t kTokensPerByteMax = 3, kMarkTokensMax = 4;
+  std::ifstream stream(file);
+  int64_t rows = 0, tokens = 0;
+  for (std::string line; rows < enough && std::getline(stream, line);) {
+    if (line.empty() || line == "\r") continue;
+    tokens += kTokensPerByteMax * static_cast<int64_t>(line.size()) + kMarkTokensMax;
+    rows = format == "text" ? tokens / std::max<int64_t>(length, 1) : rows + 1;
+  }
+  return rows;
+}
+
+void read_data_files(const recipe::Recipe& recipe, const recipe::SftConfig& config, Facts& facts) {
+  facts.data_file = find_place(recipe, config.train.path);
+  for (const std::string& path : {config.train.path, config.validation.path}) {
+    const auto file = path.empty() ? std::nullopt : find_place(recipe, path);
+    const std::string kind = file ? files::kind_if_not_regular(*file) : "";
+    if (!kind.empty() && facts.not_a_file.empty()) facts.not_a_file = file->string() + " is " + kind;
+  }
+  if (!facts.data_file || !facts.not_a_file.empty()) return;
+  facts.data_is_chat = config.train.format == "prompt_answer" && holds_chat(*facts.data_file);
+  facts.rows_wanted = config.train_global_batch_size;
+  facts.row_count_max = count_rows_at_most(*facts.data_file, config.train.format, config.max_total_sequence_length, config.train_global_batch_size);
+}
+
 }  // namespace
 
 Facts read_facts(const recipe::Recipe& recipe) {
@@ -258,8 +286,7 @@ void read_files(const recipe::Recipe& recipe, Facts& facts) {
   facts.data_name = config.train.path;
   facts.data_format = config.train.format;
   facts.model_folder = find_place(recipe, config.model_name);
-  facts.data_file = find_place(recipe, config.train.path);
-  facts.data_is_chat = facts.data_file && config.train.format == "prompt_answer" && holds_chat(*facts.data_file);
+  read_data_files(recipe, config, facts);
   if (facts.model_folder) {
     read_model(*facts.model_folder, facts);
     read_weights(*facts.model_folder, facts);
@@ -268,6 +295,7 @@ void read_files(const recipe::Recipe& recipe, Facts& facts) {
   read_save_folder(config, facts);
   const auto put = [&](const char* name, const auto& value) { facts.words[name] = fmt::format("{}", value); };
   put("model_name", facts.model_name), put("data_name", facts.data_name), put("data_format", facts.data_format);
+  put("not_a_file", facts.not_a_file), put("row_count_max", facts.row_count_max), put("global_batch", config.train_global_batch_size);
   put("data_file", facts.data_file ? facts.data_file->string() : "");
   put("model_folder", facts.model_folder ? facts.model_folder->string() : "");
   put("heads_refusal", facts.heads_refusal);

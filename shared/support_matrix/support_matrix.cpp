@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "shared/recipe/node.h"
 #include "shared/support_matrix/facts.h"
 #include "shared/support_matrix/rows.h"
 
@@ -89,8 +90,7 @@ Error refusal(const std::vector<Finding>& findings, Target target) {
   if (first == findings.end()) throw std::logic_error("no finding refuses the recipe");
   const auto more = std::count_if(first + 1, findings.end(), [&](const Finding& finding) { return stops(finding.verdict(target)); });
   std::string where = first->key;
-  if (first->origin.line > 0)
-    where += " (" + first->origin.file + ":" + std::to_string(first->origin.line) + ":" + std::to_string(first->origin.column) + ")";
+  if (first->origin.line > 0) where += " (" + recipe::describe(first->origin) + ")";
   const std::string also = more > 0 ? "; " + std::to_string(more) + " more: see ringwright check" : "";
   return Error({first->code, first->scope + ": " + first->reason, where, "", first->fix + also, ExitCode::refused});
 }

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "shared/base/error.h"
+#include "shared/base/files.h"
 #include "shared/tokenizer/byte_alphabet.h"
 #include "shared/tokenizer/tokenizer_file.h"
 #include "shared/tokenizer/utf8.h"
@@ -156,17 +157,18 @@ Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
 Tokenizer::~Tokenizer() = default;
 
 Tokenizer Tokenizer::from_file(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
+  const std::string kind = files::kind_if_not_regular(file);
+  std::ifstream stream;
   std::ostringstream text;
-  if (stream && !std::filesystem::is_directory(file)) text << stream.rdbuf();
-  if (!stream || std::filesystem::is_directory(file)) {
-    throw Error(
-        {.code = "RW-TOK-001",
-         .what = fmt::format("the tokenizer file cannot be read: {}", std::filesystem::is_directory(file) ? "it is a folder" : std::strerror(errno)),
-         .where = file.string(),
-         .expected = "a tokenizer.json of the tokenizers library",
-         .action = "check the path; the model's folder must hold tokenizer.json",
-         .exit_code = ExitCode::usage});
+  if (kind.empty()) stream.open(file, std::ios::binary);
+  if (stream.is_open()) text << stream.rdbuf();
+  if (!stream.is_open() || !stream) {
+    throw Error({.code = "RW-TOK-001",
+                 .what = fmt::format("the tokenizer file cannot be read: {}", kind.empty() ? std::strerror(errno) : "it is " + kind),
+                 .where = file.string(),
+                 .expected = "a tokenizer.json of the tokenizers library",
+                 .action = "check the path; the model's folder must hold tokenizer.json",
+                 .exit_code = ExitCode::usage});
   }
   return from_text(text.view(), file.string());
 }

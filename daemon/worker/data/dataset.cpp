@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "shared/base/error.h"
+#include "shared/base/files.h"
 #include "shared/base/text.h"
 
 namespace ringwright::worker {
@@ -15,8 +16,12 @@ namespace {
 
 class LineReader {
  public:
-  explicit LineReader(const std::filesystem::path& file) : file_(file), stream_(file) {
-    if (!stream_ || std::filesystem::is_directory(file))
+  explicit LineReader(const std::filesystem::path& file) : file_(file) {
+    if (const std::string kind = files::kind_if_not_regular(file); !kind.empty())
+      throw Error(
+          {"RW-DATA-001", "the data is " + kind + ", not a file", file.string(), "a text file, or JSON lines", "correct data.train.data_path"});
+    stream_.open(file);
+    if (!stream_)
       throw Error({"RW-DATA-001", "the data file cannot be read", file.string(), "a text file, or JSON lines", "correct data.train.data_path"});
   }
 

@@ -1,4 +1,5 @@
 // The verbs that read the history: a file is filled through the writer, then the program is called on it.
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -172,6 +173,27 @@ TEST_F(HistoryVerbs, LogsFilterAndFollowToTheEnd) {
   const nlohmann::json line = json_of({"logs", "cp1", "-n", "1", "--json"});
   EXPECT_EQ(line.at("text"), "it broke");
   EXPECT_EQ(line.at("rank"), 1);
+}
+
+TEST_F(HistoryVerbs, LogsOfARankThatIsNotThereSayWhichAre) {
+  const Outcome outcome = ringwright({"logs", "cp1", "--rank", "99"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("RW-CLI-026"));
+  EXPECT_THAT(outcome.err, HasSubstr("0 to 1, or -1 for the daemon"));
+  EXPECT_EQ(ringwright({"logs", "cp1", "--rank", "-1"}).exit_code, 0);
+}
+
+// A history from elsewhere may hold anything; a terminal must not act on it.
+TEST_F(HistoryVerbs, ControlCharactersAreShownNotSent) {
+  SQLite::Database(store(), SQLite::OPEN_READWRITE).exec("UPDATE run SET name = 'a' || char(27) || '[2Jb' || char(10) || 'c' WHERE name = 'cp1'");
+  for (const char* verb : {"list", "show"}) {
+    std::vector<std::string> arguments = {"runs", verb};
+    if (std::string(verb) == "show") arguments.emplace_back("r_0000000a");
+    const Outcome outcome = ringwright(arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("a\\x1b[2Jb\\x0ac"));
+    EXPECT_THAT(outcome.out, Not(HasSubstr("\x1b")));
+  }
 }
 
 TEST_F(HistoryVerbs, AStoreCanBeNamed) {

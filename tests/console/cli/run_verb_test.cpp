@@ -21,6 +21,8 @@ class RunVerb : public DemoTest {
  protected:
   void SetUp() override {
     write_text(3000, [](int) { return "In the beginning"; });
+    // A header without tensors: nobody here loads it.
+    folder_.write("ringwright/models/demo/model.safetensors", std::string("\x02\0\0\0\0\0\0\0{}", 10));
     const Outcome started =
         Program(folder_.path(), {"--worker", std::string(RINGWRIGHT_BINARY_DIR) + "/tests/scripted_worker", "--stop-grace-s", "5"}, "ringwrightd")
             .wait();
@@ -124,6 +126,28 @@ TEST_F(RunVerb, RefusesAnotherStoreThanTheRunningDaemons) {
   const Outcome outcome = ringwright(run_arguments({"--store", (folder_.path() / "other.db").string()}));
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_THAT(outcome.err, HasSubstr("RW-CLI-021"));
+}
+
+// A daemon that ends with its last run lingers for a moment; another history does not have to wait for it.
+TEST_F(RunVerb, AnIdleDaemonGivesWayToAnotherStore) {
+  EXPECT_EQ(ringwright({"daemon", "stop"}).exit_code, 0);
+  const std::string worker = std::string(RINGWRIGHT_BINARY_DIR) + "/tests/scripted_worker";
+  ASSERT_EQ(Program(folder_.path(), {"--worker", worker, "--exit-when-idle"}, "ringwrightd").wait().exit_code, 0);
+  const std::string other = (folder_.path() / "other.db").string();
+  const Outcome outcome = ringwright(run_arguments({"--detach", "--store", other}));
+  EXPECT_THAT(outcome.err, ::testing::Not(HasSubstr("RW-CLI-021")));
+  EXPECT_EQ(json_of({"daemon", "status"}).at("store"), other);
+}
+
+TEST_F(RunVerb, RefusesAModelWithoutWeightsAndTooLittleData) {
+  const Outcome batch = ringwright(run_arguments({"policy.train_global_batch_size=1000000"}));
+  EXPECT_EQ(batch.exit_code, 3) << batch.err;
+  EXPECT_THAT(batch.err, HasSubstr("RW-GUARD-215"));
+  std::filesystem::remove(model() / "model.safetensors");
+  const Outcome weights = ringwright(run_arguments({}));
+  EXPECT_EQ(weights.exit_code, 3) << weights.err;
+  EXPECT_THAT(weights.err, HasSubstr("RW-CKPT-003"));
+  EXPECT_TRUE(json_of({"runs", "list"}).empty());
 }
 
 TEST_F(RunVerb, RefusesWhatCannotRunBeforeAnythingStarts) {

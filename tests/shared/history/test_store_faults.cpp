@@ -112,6 +112,22 @@ TEST(StoreFaults, ADamagedPageIsOneClearError) {
   EXPECT_THAT(error.action, HasSubstr(".recover"));
 }
 
+TEST(StoreFaults, AMissingTableIsDamageWithAWayOut) {
+  TemporaryFolder folder;
+  {
+    Writer(folder.store(), {}).create_run(make_run("r_00000001"));
+  }
+  SQLite::Database(folder.store(), SQLite::OPEN_READWRITE).exec("DROP TABLE log");
+  const Reader reader(folder.store());
+  EXPECT_EQ(reader.run("r_00000001").id, "r_00000001");  // what is left can be read
+  for (const ErrorParts& error : {error_of([&] { reader.logs("r_00000001", 0, 10, false); }), error_of([&] { Writer writer(folder.store(), {}); })}) {
+    EXPECT_EQ(error.code, "RW-STORE-006");
+    EXPECT_EQ(error.exit_code, ExitCode::store);
+    EXPECT_THAT(error.what, HasSubstr("no such table: log"));
+    EXPECT_THAT(error.action, HasSubstr("--store FILE"));
+  }
+}
+
 TEST(StoreFaults, OneWriterAtATime) {
   TemporaryFolder folder;
   {

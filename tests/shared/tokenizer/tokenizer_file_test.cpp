@@ -94,6 +94,7 @@ TEST(TokenizerFile, AMissingFileNamesThePath) {
   EXPECT_EQ(parts.code, "RW-TOK-001");
   EXPECT_EQ(parts.where, "no/such/tokenizer.json");
   EXPECT_EQ(error_of([] { Tokenizer::from_file("/"); }).code, "RW-TOK-001");
+  EXPECT_THAT(error_of([] { Tokenizer::from_file("/dev/zero"); }).what, testing::HasSubstr("it is a device"));
 }
 
 TEST(TokenizerFile, DeepNestingIsRefused) {

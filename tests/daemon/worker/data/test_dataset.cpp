@@ -113,7 +113,7 @@ TEST_F(DatasetTest, BadInputIsOneErrorWithItsLine) {
 TEST_F(DatasetTest, AMissingFileAndAFolderAreNamed) {
   recipe::DataSource source;
   source.format = "text";
-  for (const auto& file : {folder_ / "absent", folder_.path()}) {
+  for (const auto& file : {folder_ / "absent", folder_.path(), std::filesystem::path("/dev/zero")}) {
     try {
       read_dataset(source, file, tokenizer_, options_);
       ADD_FAILURE() << file;
