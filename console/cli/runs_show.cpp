@@ -69,10 +69,12 @@ void print_inputs(const nlohmann::json& fingerprint) {
     const std::string size = entry.contains("bytes") ? text::format_bytes(entry.at("bytes").get<uint64_t>()) : "";
     table.add_row({input, size, text_of(entry.contains("xxh3") ? entry.at("xxh3") : entry.value("error", nlohmann::json("-"))), file});
   };
-  for (const auto& [name, entry] : said_by_workers(fingerprint, "inputs").items()) {
+  const nlohmann::json inputs = said_by_workers(fingerprint, "inputs");
+  for (const auto& [name, entry] : inputs.items()) {
     const std::string input = text::printable(name), path = entry.contains("path") ? text_of(entry.at("path")) : "";
     if (!entry.contains("files")) add(input, entry, path);
-    for (const auto& [file, part] : entry.value("files", nlohmann::json::object()).items()) add(input, part, path + "/" + text::printable(file));
+    const nlohmann::json files = entry.value("files", nlohmann::json::object());
+    for (const auto& [file, part] : files.items()) add(input, part, path + "/" + text::printable(file));
   }
   if (table.empty()) return;
   std::puts("");

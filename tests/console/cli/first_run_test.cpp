@@ -138,6 +138,18 @@ TEST_F(FirstRun, ARunMayProbeItsFirstBatch) {
   EXPECT_EQ(shown("last")["last_step"], 2);
 }
 
+// T05: two data ranks of two context ranks each train on the same global batches as one rank, and one of the four saves.
+TEST_F(FirstRun, T05DataAndContextRanksGiveTheLossesOfOneRank) {
+  const std::string steps = "sft.max_num_steps=" + std::to_string(test::by_tier(8, 50));
+  ASSERT_EQ(run("demo-sft-cp1.yaml", {"--name", "one", steps}).exit_code, 0);
+  const Outcome split = run("demo-sft-cp2.yaml", {"--name", "split", steps, "cluster.gpus_per_node=4"});
+  EXPECT_EQ(split.exit_code, 0) << split.out << split.err;
+  EXPECT_THAT(split.out, HasSubstr("split on 4 ranks (dp_shard 2, cp 2)"));
+  const Outcome compared = ringwright({"runs", "compare", "one", "split", "--tolerance", "1e-4"});
+  EXPECT_EQ(compared.exit_code, 0) << compared.out << compared.err;
+  EXPECT_EQ(shown("split")["checkpoints"].size(), 1u);
+}
+
 TEST_F(FirstRun, AKilledWorkerFailsTheRunAndLeavesNoProcess) {
   const std::string id = run("demo-sft-cp2.yaml", {"--detach", "--json"}).out;
   wait_for_step("last", 2);
