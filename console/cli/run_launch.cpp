@@ -41,13 +41,9 @@ void check_name(const std::string& name) {
                "text without control characters, of at most " + std::to_string(kNameBytesMax) + " bytes", "give another: --name NAME"});
 }
 
-std::string place(const recipe::Origin& origin) {
-  return origin.line > 0 ? fmt::format("{}:{}:{}", origin.file, origin.line, origin.column) : origin.file;
-}
-
 void print_warnings(const recipe::Recipe& recipe) {
   for (const recipe::Warning& warning : recipe.warnings)
-    fmt::print(stderr, "warning {}: {}: {}\n  at: {}\n", warning.code, warning.key, warning.message, place(warning.origin));
+    fmt::print(stderr, "warning {}: {}: {}\n  at: {}\n", warning.code, warning.key, warning.message, recipe::describe(warning.origin));
 }
 
 }  // namespace

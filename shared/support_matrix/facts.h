@@ -46,9 +46,9 @@ struct Facts {
   std::string window_key;                // the field of config.json that says so
   std::string heads_refusal;             // why the model's heads cannot be dealt to the ranks as the method asks; "": they can
   bool data_is_chat = false;             // the first row is {"messages": [...]}
-  std::string not_a_file;      // a data file that is a pipe, a device, ...: "validation.txt is a pipe"
-  int64_t rows_wanted = 0;     // of one global batch
-  int64_t row_count_max = -1;  // more rows than the data can give; -1: not looked at
+  std::string not_a_file;                // a data file that is a pipe, a device, ...: "validation.txt is a pipe"
+  int64_t rows_wanted = 0;               // of one global batch
+  int64_t row_count_max = -1;            // more rows than the data can give; -1: not looked at
 
   // {name} in a row's texts -> what to write there.
   std::map<std::string, std::string> words;

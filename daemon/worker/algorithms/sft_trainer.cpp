@@ -11,6 +11,7 @@
 #include "daemon/worker/parallel/collectives.h"
 #include "daemon/worker/parallel/gradients.h"
 #include "shared/base/error.h"
+#include "shared/base/text.h"
 #include "shared/model/families.h"
 #include "shared/wire/message.h"
 
@@ -19,8 +20,9 @@ namespace {
 
 void require_finite(double value, const char* what, int64_t step) {
   if (std::isfinite(value)) return;
-  throw Error({"RW-TRAIN-001", fmt::format("the {} of step {} is {}; the weights were not changed", what, step, value), fmt::format("step {}", step),
-               "a finite number", "lower policy.optimizer.kwargs.lr, lengthen the warm-up, or look at the batch", ExitCode::run_failed});
+  throw Error({"RW-TRAIN-001", fmt::format("the {} of step {} is {}; the weights were not changed", what, step, text::format_value(value)),
+               fmt::format("step {}", step), "a finite number", "lower policy.optimizer.kwargs.lr, lengthen the warm-up, or look at the batch",
+               ExitCode::run_failed});
 }
 
 // Every rank of the group gets the same sum, bit for bit.
