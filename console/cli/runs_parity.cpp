@@ -26,7 +26,7 @@ struct Options {
 
 Error not_comparable(const std::string& what, const history::RunRecord& a, const history::RunRecord& b, const std::string& expected,
                      const std::string& action) {
-  return Error({"RW-CLI-026", "the runs cannot be compared step by step: " + what, a.name + " (" + a.id + "), " + b.name + " (" + b.id + ")",
+  return Error({"RW-CLI-029", "the runs cannot be compared step by step: " + what, a.name + " (" + a.id + "), " + b.name + " (" + b.id + ")",
                 expected, action, ExitCode::refused});
 }
 

@@ -85,7 +85,7 @@ const std::vector<Row>& file_rows() {
        "{cp} "
        "ranks would not",
        "policy.dtensor_cfg.context_parallel_size=1"},
-      {"RW-GUARD-214",
+      {"RW-GUARD-216",
        "exchange of heads",
        [](const Facts& f) { return model(f) && f.cp > 1 && !f.heads_refusal.empty(); },
        {kNone, kNone, kNo},

@@ -88,6 +88,16 @@ def _memory_row(ranks, share):
                figures=[Figure("peak of the rank with the most", "live_mib", "live_mib", "MiB", at_most=share, timed=False)])
 
 
+def _methods_row():
+    """Every method at every length, each as a multiple of the fastest there; what `auto` takes must be near it."""
+    lengths = (1024, 2048, 4096, 8192, 16384)
+    figures = [Figure(f"{tokens:,} tokens, {name} over the fastest", f"{name}_{tokens}", at_most=1.05 if name == "auto" else None)
+               for tokens in lengths for name in ("ring", "all_gather", "ranged", "all_to_all", "auto")]
+    return Row("methods", "Attention methods on 2 ranks of 1 thread, 8 heads of 64, causal, forward + backward: wall time over that of the fastest",
+               ours=lambda p: [p.system_python, str(p.bench / "methods.py"), str(p.tests / "bench_ring_attention"), *map(str, lengths)],
+               needs=["tests/bench_ring_attention"], figures=figures)
+
+
 def _transport(paths, name):
     return [str(paths.tests / "bench_transport"), "--transport", name]
 
@@ -111,6 +121,7 @@ ROWS = [
         figures=[Figure("time", "slowest_ms", unit="ms", at_most=20),
                  Figure("allocations per token", "allocations_per_token", at_most=0.01, timed=False)]),
     *[_packed_row(documents, layout) for layout in ("thd", "balanced") for documents in (1, 5, 50)],
+    _methods_row(),
     _memory_row(2, 0.80),
     _memory_row(4, 0.45),
     Row("transport", "Blocks of 8 MiB both ways between 2 ranks of one host: shared memory against Gloo over loopback TCP",

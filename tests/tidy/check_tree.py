@@ -35,8 +35,11 @@ WORDS = [
     (r"https?://[a-z.]*(py" r"pi|python" r"hosted|deb" r"ian)[a-z.]*", TEXT, "a registry's address"),
 ]
 
+ROW_CODE = re.compile(r"\{\"(RW-GUARD-\d+)\",")  # the first field of a row of the support matrix
+
 faults = []
 files_read = 0
+row_places = {}
 
 
 def fault(path, number, text):
@@ -60,6 +63,14 @@ def check_words(path, extension, lines):
                     fault(path, number, f"'{re.search(pattern, line).group(0)}': {why}")
 
 
+def check_row_codes(path, lines):
+    for number, line in enumerate(lines, 1):
+        for code in ROW_CODE.findall(line):
+            if code in row_places:
+                fault(path, number, f"{code} is the code of the row at {row_places[code]}, too")
+            row_places[code] = f"{path}:{number}"
+
+
 def check_file(path):
     global files_read
     extension = os.path.splitext(path)[1]
@@ -72,6 +83,8 @@ def check_file(path):
     files_read += 1
     if extension in CODE:
         check_includes(path, lines)
+        if path.startswith("shared/support_matrix/"):
+            check_row_codes(path, lines)
         if len(lines) > FILE_LINES_MAX:
             fault(path, len(lines), f"more than {FILE_LINES_MAX} lines")
         for number, line in enumerate(lines, 1):

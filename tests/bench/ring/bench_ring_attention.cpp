@@ -17,6 +17,7 @@
 #include "daemon/worker/parallel/collectives.h"
 #include "daemon/worker/torch_environment.h"
 #include "shared/base/error.h"
+#include "shared/layout/method_cost.h"
 #include "tests/daemon/worker/support/live_bytes.h"
 #include "tests/daemon/worker/support/rank_processes.h"
 
@@ -89,6 +90,18 @@ struct Job {
   }
 };
 
+// `auto`: what a run would take here.
+std::string chosen_method(const Options& options, const layout::Layout& layout, const layout::Mask& mask, int64_t padded_length) {
+  if (options.method != "auto") return options.method;
+  const layout::MaskArea area(mask, padded_length);
+  return std::string(layout::choose_method({.layout = layout,
+                                            .area = area,
+                                            .padded_length = padded_length,
+                                            .heads = {options.heads, options.kv_heads},
+                                            .head_size = options.head_size})
+                         .method);
+}
+
 Job make_job(const Options& options, const worker::ProcessGroup& group, const std::vector<int64_t>& offsets) {
   layout::Options layout_options;
   Job job;
@@ -99,9 +112,9 @@ Job make_job(const Options& options, const worker::ProcessGroup& group, const st
     layout_options.mask = job.mask;
   }
   const std::shared_ptr<const layout::Layout> layout = layout::make_layout(group.size == 1 ? "none" : options.layout, group.size, layout_options);
-  const int64_t local = layout->padded_length(offsets.back()) / group.size;
+  const int64_t padded_length = layout->padded_length(offsets.back()), local = padded_length / group.size;
   const auto make = [&](int64_t heads) { return at::randn({1, heads, local, options.head_size}); };
-  job.attend = worker::make_attention(options.method, layout, group);
+  job.attend = worker::make_attention(chosen_method(options, *layout, job.mask, padded_length), layout, group);
   job.q = make(options.heads).requires_grad_(), job.k = make(options.kv_heads).requires_grad_(), job.v = make(options.kv_heads).requires_grad_();
   job.grad_out = make(options.heads);
   return job;
@@ -192,7 +205,7 @@ int main(int argc, char** argv) {
   app.add_option("--layout", options.layout, "A layout by its name; packed documents: thd or balanced");
   app.add_option("--documents", options.documents, "Packed documents, one to five shares of the tokens each; 0: one sequence");
   app.add_flag("--one-by-one", options.one_by_one, "The documents one after the other instead of packed");
-  app.add_option("--method", options.method, "How attention is spread: " + method_names());
+  app.add_option("--method", options.method, "How attention is spread: auto, " + method_names());
   app.add_option("--repeats", options.repeats, "Timed calls; the median counts")->check(CLI::PositiveNumber);
   app.add_option("--first-core", options.first_core, "Rank r is pinned to core number first-core + r of those allowed");
   CLI11_PARSE(app, argc, argv);

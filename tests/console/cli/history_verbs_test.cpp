@@ -157,7 +157,7 @@ TEST_F(HistoryVerbs, ParityRefusesRunsOfOtherPacksWithTheReason) {
   }
   const Outcome outcome = ringwright({"runs", "parity", "cp1", "cp2"});
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_THAT(outcome.err, HasSubstr("RW-CLI-026"));
+  EXPECT_THAT(outcome.err, HasSubstr("RW-CLI-029"));
   EXPECT_THAT(outcome.err, HasSubstr("step 2 has 3 packs in one and 4 in the other"));
   EXPECT_THAT(outcome.err, HasSubstr("ringwright.packing.document_divisor"));
   EXPECT_EQ(ringwright({"runs", "compare", "cp1", "cp2"}).exit_code, 0) << "the values alone can still be compared";
