@@ -31,6 +31,8 @@ struct Question {
   int cp = 1;
   int64_t length = 0;
   std::string recipe_layout;  // "": the recipe names none, or there is none
+  bool packs = false;         // the recipe packs documents
+  int64_t chunk = 0;          // of `balanced`, by the recipe; 0: there is none
 };
 
 Question from_recipe(const LayoutOptions& options) {
@@ -39,7 +41,7 @@ Question from_recipe(const LayoutOptions& options) {
     fail("RW-CLI-011", fmt::format("{} recipes are named", arguments.files.size()), "one recipe", "call it once for each recipe");
   }
   const recipe::SftConfig config = recipe::sft_config(recipe::load_recipe(arguments.files.front(), arguments.overrides));
-  Question question{config.cp, config.max_total_sequence_length, config.cp_flavour};
+  Question question{config.cp, config.max_total_sequence_length, config.cp_flavour, config.packing.enabled, config.cp_chunk};
   // A flavour that the recipe chose for another cp is no answer for this one.
   if (options.cp && (*options.cp > 1) != (config.cp > 1)) question.recipe_layout.clear();
   return question;
@@ -108,8 +110,10 @@ Choice choose(const LayoutOptions& options, const Question& question, const std:
   if (!question.recipe_layout.empty()) return {question.recipe_layout, "the recipe"};
   if (question.cp == 1) return {"none", "cp 1"};
   if (!options.prefix_tree.empty()) return {"balanced", "cp and the prefix tree"};
-  if (config) return family_choice(*config, !options.documents.empty());
-  return options.documents.empty() ? Choice{"round_robin", "cp"} : Choice{"thd", "cp and documents"};
+  const bool packed = !options.documents.empty() || question.packs;
+  if (config) return family_choice(*config, packed);
+  if (!packed) return {"round_robin", "cp"};
+  return {"thd", options.documents.empty() ? "cp and the recipe's packs" : "cp and documents"};
 }
 
 layout::AttentionShape shape_of(const LayoutOptions& options, const std::optional<model::ContextParallelConfig>& config) {
@@ -166,7 +170,7 @@ LayoutReport report_layout(const LayoutOptions& options) {
   if (options.model) config = model::read_context_parallel_config(*options.model);
   const Choice choice = choose(options, question, config);
   layout::Options made{.pad_multiple = options.pad_multiple.value_or(config ? layout::deepseek_v4_multiple(config->compress_ratios) : 1),
-                       .chunk = options.chunk};
+                       .chunk = options.chunk.value_or(question.chunk > 0 ? question.chunk : layout::kChunkDefault)};
   LayoutReport report{.chosen_by = choice.by,
                       .document_multiple = options.document_multiple.value_or(layout::document_multiple(choice.layout, question.cp, made)),
                       .shape = shape_of(options, config),

@@ -21,7 +21,7 @@ struct LayoutOptions {
   int64_t window = 0;
   bool full = false;
   std::optional<int64_t> pad_multiple, document_multiple;
-  int64_t chunk = layout::kChunkDefault;
+  std::optional<int64_t> chunk;
   std::optional<std::string> model;  // folder with config.json
   std::optional<int64_t> heads, kv_heads, head_size, element_bytes;
 };

@@ -72,16 +72,6 @@ void admit(const recipe::Recipe& recipe, bool json) {
   throw Error(parts);
 }
 
-nlohmann::json join_or_start_daemon(const DaemonOptions& options) {
-  const std::optional<nlohmann::json> running = hello(own_endpoints());
-  if (!running) return start_daemon(options);
-  const std::string store = running->value("store", "");
-  if (!options.store.empty() && std::filesystem::weakly_canonical(options.store) != std::filesystem::weakly_canonical(store))
-    throw Error({"RW-CLI-021", "the daemon that is running writes another history", store, options.store,
-                 "leave --store out, or stop the daemon first with: ringwright daemon stop", ExitCode::refused});
-  return *running;
-}
-
 Launch make_launch(const recipe::Recipe& recipe, const LaunchOptions& options) {
   const recipe::SftConfig config = recipe::sft_config(recipe);
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));

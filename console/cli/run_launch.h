@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "console/cli/daemon_access.h"
 #include "shared/recipe/recipe.h"
 
 namespace ringwright::cli {
@@ -15,9 +14,6 @@ namespace ringwright::cli {
 recipe::Recipe load_one_recipe(const std::vector<std::string>& words);
 // Throws the support matrix' refusal. Without `json`, the other rows that stand in the way are printed to stderr before.
 void admit(const recipe::Recipe& recipe, bool json);
-// What the daemon says of itself: the one that is there, or one that is started. Throws Error RW-CLI-021 when it writes another history than asked
-// for.
-nlohmann::json join_or_start_daemon(const DaemonOptions& options);
 
 // Instead of training: one batch at cp = 1 and at the recipe's cp, with the method that the recipe chooses or with every one.
 enum class Probe { none, chosen, all };

@@ -120,6 +120,13 @@ void require_ranks(const recipe::Recipe& recipe) {
                "add policy.dtensor_cfg.context_parallel_size=2 cluster.gpus_per_node=2 to the command"});
 }
 
+// A probe that compared nothing has shown nothing.
+void require_one_compared(const std::vector<Result>& results) {
+  if (std::any_of(results.begin(), results.end(), [](const Result& result) { return result.refusal.empty(); })) return;
+  throw Error({"RW-CLI-030", "no method could be compared: " + results.front().refusal, "method " + results.front().method,
+               "a method that takes this model over this many ranks", "probe with --all, or set ringwright.cp.method=auto", ExitCode::refused});
+}
+
 int probe(Options options, const Invocation& invocation) {
   const recipe::Recipe recipe = load_one_recipe(options.words);
   require_ranks(recipe);
@@ -136,6 +143,7 @@ int probe(Options options, const Invocation& invocation) {
   const std::vector<Result> results = read_results(store, id);
   if (results.empty())
     throw Error({"RW-CLI-028", "the probe ended without a result", id, "", "look at its log: ringwright logs " + id, ExitCode::run_failed});
+  require_one_compared(results);
   const bool good = std::all_of(results.begin(), results.end(), [&](const Result& result) { return result.is_within(options.tolerance); });
   if (invocation.json) {
     nlohmann::json json = {{"run", id}, {"mesh", launch.request.at("mesh")}, {"tolerance", options.tolerance}, {"within_tolerance", good}};

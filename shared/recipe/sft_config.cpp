@@ -13,7 +13,7 @@
 namespace ringwright::recipe {
 namespace {
 
-constexpr int64_t kSequenceMax = int64_t{1} << 30;
+constexpr int64_t kSequenceMax = layout::kSequenceLengthMax;
 
 // "torch.optim.lr_scheduler.LinearLR" -> "LinearLR".
 std::string last_segment(const std::string& dotted) { return dotted.substr(dotted.rfind('.') + 1); }

@@ -110,8 +110,8 @@ const std::vector<Row>& recipe_rows() {
        [](const Facts& f) { return sharded(f) && !f.vision; },
        {kIf, kIf, kYes},
        "policy.dtensor_cfg.context_parallel_size",
-       "NeMo RL needs an attention that can shard: Transformer Engine, or sdpa with the plain transformers class; here: ring attention over {cp} "
-       "ranks",
+       "NeMo RL needs an attention that can shard: Transformer Engine, or sdpa with the plain transformers class; here: attention over {cp} ranks "
+       "by ringwright.cp.method",
        ""},
       {"RW-GUARD-131",
        "context parallelism, images",
@@ -150,7 +150,7 @@ const std::vector<Row>& recipe_rows() {
        ""},
       {"RW-GUARD-136",
        "attention method",
-       [](const Facts& f) { return sharded(f) && !f.cp_method.empty(); },
+       [](const Facts& f) { return sharded(f) && !f.cp_method.empty() && f.cp_method != "auto"; },
        {kNone, kNone, kYes},
        "ringwright.cp.method",
        "keys and values, or heads, are exchanged by {cp_method}",

@@ -1,8 +1,12 @@
 #include "daemon/worker/algorithms/local_microbatch.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
 
 #include "daemon/worker/context_parallel/row_strategies.h"
+#include "daemon/worker/context_parallel/shard_errors.h"
 #include "daemon/worker/context_parallel/stream.h"
 
 namespace ringwright::worker {
@@ -26,11 +30,15 @@ at::Tensor local_ids(const Sharder& sharder, const Batch& local, const SftBatch&
   return cut_in_model(ids, 1, static_cast<double>(pad_token_id), *sharder.layout(), sharder.group().rank).local;
 }
 
-// The documents as attention sees them: rows of one document each need no edges.
+// The documents as attention sees them: rows of one document each need no edges. Throws Error RW-SHARD-003 where edges would be lost.
 layout::Mask mask_of(const Sharder& sharder) {
   layout::Mask mask;
   const auto& rows = sharder.facts().row_document_offsets;
   if (rows.size() == 1) mask.document_offsets = rows.front();
+  const bool edges_lost = rows.size() > 1 && std::any_of(rows.begin(), rows.end(), [](const auto& offsets) { return offsets.size() > 2; });
+  if (edges_lost)
+    throw_unsupported(fmt::format("{} packed rows in one microbatch: attention takes one mask for all rows", rows.size()),
+                      "one packed row at a time");
   return mask;
 }
 

@@ -25,7 +25,7 @@ int64_t count_keys_read(const Layout& layout, const Mask& mask, int64_t length, 
 }
 
 TEST(MethodCost, KeysReadAreCountedRight) {
-  rc::check("keys read of others", [] {
+  EXPECT_TRUE(rc::check("keys read of others", [] {
     const int cp = *rc::gen::inRange(1, 5);
     const auto layout = make_layout(*rc::gen::element(std::string("round_robin"), std::string("contiguous")), cp);
     const int64_t length = layout->padded_length(*rc::gen::inRange<int64_t>(0, 120));
@@ -33,7 +33,7 @@ TEST(MethodCost, KeysReadAreCountedRight) {
     for (int rank = 0; rank < cp; ++rank) {
       RC_ASSERT(keys_read_by(*layout, area, length, rank) == count_keys_read(*layout, area.mask(), length, rank));
     }
-  });
+  }));
 }
 
 struct Case {
