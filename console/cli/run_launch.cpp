@@ -11,6 +11,7 @@
 #include "shared/base/error.h"
 #include "shared/base/text.h"
 #include "shared/mesh/mesh.h"
+#include "shared/recipe/node.h"
 #include "shared/support_matrix/support_matrix.h"
 
 namespace ringwright::cli {
