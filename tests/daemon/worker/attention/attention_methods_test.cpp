@@ -82,11 +82,12 @@ THREAD_TEST(AttentionMethods, LongSequencesWithWideWindows, 2) {
   expect_equals_reference(all_layouts(2, 512, {}).front(), wide, cp, at::kFloat);
 }
 
-void expect_bfloat_as_near_as_one_rank(const ProcessGroup& group) {
+// kv_heads: 12 lets heads be exchanged over four ranks, 6 shares each between two query heads.
+void expect_bfloat_as_near_as_one_rank(const ProcessGroup& group, int64_t kv_heads) {
   const int64_t tokens = by_tier<int64_t>(48, 200);
   for (const NamedMask& mask : all_masks(tokens)) {
     for (const NamedLayout& layout : all_layouts(group.size, tokens, mask.mask)) {
-      const Shape shape{.kv_heads = 6, .head_size = 32};
+      const Shape shape{.kv_heads = kv_heads, .head_size = 32};
       SCOPED_TRACE(trace(mask, layout, tokens, shape.kv_heads, group.size));
       // The same rounded inputs on both sides: what differs is the arithmetic.
       const at::Tensor all = at::arange(layout.padded_length), map = local_map(*layout.layout, layout.padded_length, group.rank);
@@ -113,7 +114,9 @@ void expect_bfloat_as_near_as_one_rank(const ProcessGroup& group) {
   }
 }
 
-THREAD_TEST(AttentionMethods, Bfloat16IsAsNearToFloat32AsOnOneRank, 4) { expect_bfloat_as_near_as_one_rank(ranks.group("cp")); }
+THREAD_TEST(AttentionMethods, Bfloat16IsAsNearToFloat32AsOnOneRank, 4) {
+  for (const int64_t kv_heads : {12, 6}) expect_bfloat_as_near_as_one_rank(ranks.group("cp"), kv_heads);
+}
 
 THREAD_TEST(AttentionMethods, RepeatBitForBit, 4) {
   const ProcessGroup& cp = ranks.group("cp");

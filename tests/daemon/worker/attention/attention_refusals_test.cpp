@@ -1,8 +1,11 @@
 // What is refused, before anything is sent.
 #include <ATen/ATen.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <iostream>
+#include <set>
+#include <utility>
 
 #include "daemon/worker/context_parallel/attention_method.h"
 #include "daemon/worker/models/local_attention.h"
@@ -13,6 +16,7 @@ namespace ringwright::worker {
 namespace {
 
 using namespace ringwright::test;
+using testing::UnorderedElementsAre;
 
 std::string error_code(const std::function<void()>& call) {
   try {
@@ -56,9 +60,10 @@ TEST(AttentionRefusals, MasksThatAreNoneAreRefusedByEveryMethod) {
   }
 }
 
-// The table of pairs of method and mask that are refused although the mask is one: ring, all_gather and ranged take everything.
+// What is refused although the mask is one: exchanges of 12 query heads and 3 key heads that cannot be dealt to the ranks, under every mask and
+// layout alike. ring, all_gather and ranged take everything.
 TEST(AttentionRefusals, ThePairsThatAreRefused) {
-  int refused = 0;
+  std::set<std::pair<std::string, int>> refused;
   for (const int cp : {1, 2, 3, 4}) {
     for (const NamedMask& mask : all_masks(48)) {
       for (const NamedLayout& layout : all_layouts(cp, 48, mask.mask)) {
@@ -69,13 +74,12 @@ TEST(AttentionRefusals, ThePairsThatAreRefused) {
           EXPECT_EQ(code, "RW-CP-002");
           std::cout << "refused: " << method.name << ", " << mask.name << ", " << layout.name << ", cp " << cp << ": " << method.refusal(request)
                     << "\n";
-          ++refused;
-          EXPECT_TRUE(method.name != "ring" && method.name != "all_gather" && method.name != "ranged") << method.name;
+          refused.emplace(method.name, cp);
         }
       }
     }
   }
-  std::cout << refused << " pairs refused\n";
+  EXPECT_THAT(refused, UnorderedElementsAre(std::pair("all_to_all", 2), std::pair("all_to_all", 4)));
 }
 
 TEST(AttentionRefusals, UnknownMethodsAndOtherSizes) {
