@@ -107,7 +107,7 @@ TEST(SftConfig, ReadsPacksAndDynamicBatches) {
   const SftConfig off = sft_config(load_recipe(kDemo, {"+policy.sequence_packing.algorithm=of another program"}));
   EXPECT_FALSE(off.packing.enabled) << "what is switched off is not read";
   const SftConfig packed = sft_config(
-      load_recipe(kDemo, {"policy.sequence_packing={enabled: true, train_mb_tokens: 2048, algorithm: modified_ffd, sequence_length_round: 64, "
+      load_recipe(kDemo, {"++policy.sequence_packing={enabled: true, train_mb_tokens: 2048, algorithm: modified_ffd, sequence_length_round: 64, "
                           "microbatch_order: largest_first}",
                           "+ringwright.packing.document_divisor=8"}));
   EXPECT_TRUE(packed.packing.enabled);
@@ -116,9 +116,9 @@ TEST(SftConfig, ReadsPacksAndDynamicBatches) {
   EXPECT_EQ(packed.packing.document_divisor, 8);
   EXPECT_TRUE(packed.packing.largest_first);
   EXPECT_EQ(sft_config(load_recipe(kDemo, {"policy.sequence_packing.enabled=true"})).packing.pack_tokens, 512 * 2);
-  EXPECT_EQ(code_of({"policy.sequence_packing={enabled: true, algorithm: knapsack}"}), "RW-RECIPE-022");
+  EXPECT_EQ(code_of({"++policy.sequence_packing={enabled: true, algorithm: knapsack}"}), "RW-RECIPE-022");
   const SftConfig dynamic =
-      sft_config(load_recipe(kDemo, {"policy.dynamic_batching={enabled: true, train_mb_tokens: 4096, sequence_length_round: 64}"}));
+      sft_config(load_recipe(kDemo, {"++policy.dynamic_batching={enabled: true, train_mb_tokens: 4096, sequence_length_round: 64}"}));
   EXPECT_TRUE(dynamic.dynamic_batching.enabled);
   EXPECT_EQ(dynamic.dynamic_batching.microbatch_tokens, 4096);
   EXPECT_EQ(dynamic.dynamic_batching.sequence_length_round, 64);

@@ -60,7 +60,7 @@ TEST(AttentionRefusals, MasksThatAreNoneAreRefusedByEveryMethod) {
   }
 }
 
-// What is refused although the mask is one: exchanges of 12 query heads and 3 key heads that cannot be dealt to the ranks, under every mask and
+// What is refused although the mask is one: exchanges of 12 query and 3 key heads that cannot be dealt to the ranks, under every mask and
 // layout alike. ring, all_gather and ranged take everything.
 TEST(AttentionRefusals, ThePairsThatAreRefused) {
   std::set<std::pair<std::string, int>> refused;
@@ -79,7 +79,8 @@ TEST(AttentionRefusals, ThePairsThatAreRefused) {
       }
     }
   }
-  EXPECT_THAT(refused, UnorderedElementsAre(std::pair("all_to_all", 2), std::pair("all_to_all", 4)));
+  EXPECT_THAT(refused, UnorderedElementsAre(std::pair("all_to_all", 2), std::pair("all_to_all", 4), std::pair("all_to_all+ring", 2),
+                                            std::pair("all_to_all+ring", 3), std::pair("all_to_all+ring", 4)));
 }
 
 TEST(AttentionRefusals, UnknownMethodsAndOtherSizes) {
