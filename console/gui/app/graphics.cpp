@@ -140,7 +140,10 @@ void Graphics::frame(const std::function<void()>& draw) {
   glClearColor(ground.x, ground.y, ground.z, 1);
   glClear(GL_COLOR_BUFFER_BIT);
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
-  if (impl_->mode == Mode::window) glfwSwapBuffers(impl_->window);
+  if (impl_->mode == Mode::window)
+    glfwSwapBuffers(impl_->window);
+  else
+    glFinish();  // nothing shows an offscreen frame, so nothing else keeps frames from queueing up faster than they are drawn
 }
 
 bool Graphics::close_asked() const { return glfwWindowShouldClose(impl_->window) == GLFW_TRUE; }
