@@ -156,7 +156,8 @@ TEST_F(ChannelTest, TooLargeAnEventIsRefusedAndTheRestGoesOn) {
 
 TEST_F(ChannelTest, TalkSendsExactlySoManyPoints) {
   Channel channel(options());
-  uint64_t points = 0, sent = 0;
+  uint64_t points = 0;
+  std::atomic<uint64_t> sent = 0;
   std::thread talker([&] { sent = talk(channel, 1000); });
   for (bool more = true; more;) {
     const wire::Event event = receive();
