@@ -26,7 +26,8 @@
 
 namespace ringwright::layout {
 
-// Of one rank. The defaults were measured with tests/bench on one core a rank and the shared-memory transport.
+// Of one rank. The defaults are estimates for one core a rank and the shared-memory transport; the bench row `methods` shows how near to the
+// fastest method the choice comes.
 struct AttentionRates {
   double flops_per_s = 6e10;
   double bytes_per_s = 2.5e9;
