@@ -87,6 +87,7 @@ class FrozenDaemon : public RunVerb {
 
 TEST_F(FrozenDaemon, T36ACommandEndsWithin2sAndSaysThatItsEffectIsNotKnown) {
   const std::string id = json_of(run_arguments({"--detach"}))["run"];
+  ASSERT_TRUE(test::eventually([&] { return shown(id)["state"] == "running"; }, 60));
   freeze();
   for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{{"stop", id}, {"daemon", "status"}, {"daemon", "stop"}}) {
     const auto start = std::chrono::steady_clock::now();
