@@ -1,7 +1,10 @@
 #include "console/cli/daemon_access.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -83,16 +86,6 @@ bool writes_another_store(const nlohmann::json& daemon, const std::string& wante
   return !wanted.empty() && std::filesystem::weakly_canonical(wanted) != std::filesystem::weakly_canonical(daemon.value("store", ""));
 }
 
-// Asks an idle daemon to end, which kills no run, and waits until its place is free.
-void take_over_from(const nlohmann::json& daemon) {
-  wire::ControlClient(own_endpoints()).request("daemon.stop", {{"drain", true}});
-  for (const auto until = std::chrono::steady_clock::now() + kHandOverWait; std::chrono::steady_clock::now() < until;) {
-    const std::optional<nlohmann::json> reply = hello(own_endpoints());
-    if (!reply || reply->at("pid") != daemon.at("pid")) return;
-    std::this_thread::sleep_for(kStartPoll);
-  }
-}
-
 }  // namespace
 
 wire::Endpoints own_endpoints() { return wire::endpoints_in(paths::runtime_directory()); }
@@ -104,6 +97,23 @@ std::optional<nlohmann::json> hello(const wire::Endpoints& endpoints, const std:
     if (error.exit_code() != ExitCode::unreachable) throw;
     return std::nullopt;
   }
+}
+
+bool end_daemon(const nlohmann::json& daemon, const StopOptions& options, std::optional<std::chrono::milliseconds> wait) {
+  // Taken before it is asked to end, so that it cannot be another process of the same number.
+  const int process = static_cast<int>(::syscall(SYS_pidfd_open, daemon.at("pid").get<pid_t>(), 0));
+  if (process < 0 && errno == ESRCH) return true;
+  if (process < 0)
+    throw Error({"RW-CLI-022", std::string("the daemon's process cannot be watched: ") + std::strerror(errno),
+                 fmt::format("process {}", daemon.at("pid").get<pid_t>()), "a daemon of the same user on this node", "end it with SIGTERM",
+                 ExitCode::unreachable});
+  wire::ControlClient(own_endpoints()).request("daemon.stop", {{"drain", options.drain}});
+  pollfd ended{process, POLLIN, 0};
+  int ready = 0;
+  do ready = ::poll(&ended, 1, wait ? static_cast<int>(wait->count()) : -1);
+  while (ready < 0 && errno == EINTR);
+  ::close(process);
+  return ready > 0;
 }
 
 nlohmann::json start_daemon(const DaemonOptions& options) {
@@ -134,7 +144,7 @@ nlohmann::json start_daemon(const DaemonOptions& options) {
 nlohmann::json join_or_start_daemon(const DaemonOptions& options) {
   std::optional<nlohmann::json> running = hello(own_endpoints());
   if (running && writes_another_store(*running, options.store) && running->value("exit_when_idle", false) && running->value("active_runs", 1) == 0) {
-    take_over_from(*running);
+    end_daemon(*running, {.drain = true}, kHandOverWait);  // it is idle: this kills no run
     running.reset();
   }
   const nlohmann::json daemon = running ? *running : start_daemon(options);

@@ -71,6 +71,10 @@ history::RunRecord printable(history::RunRecord run) {
   return run;
 }
 
+std::string tolerance_verdict(bool good, double tolerance) {
+  return fmt::format("{} the tolerance {:g}", good ? styled("within", Style::good) : styled("beyond", Style::bad), tolerance);
+}
+
 std::string styled_state(history::RunState state) {
   for (const StateStyle& entry : kStateStyles)
     if (entry.state == state) return styled(history::to_string(state), entry.style);

@@ -19,6 +19,8 @@ std::optional<double> elapsed_seconds(const history::RunRecord& run, int64_t now
 std::string format_mesh(const nlohmann::json& mesh);
 // The run with its texts (name, reason, places, overrides) fit for a terminal, for tables and lines; JSON has them as they are.
 history::RunRecord printable(history::RunRecord run);
+// "within the tolerance 0.0001", coloured where stdout shows any colour.
+std::string tolerance_verdict(bool good, double tolerance);
 // In the state's colour where stdout shows any.
 std::string styled_state(history::RunState state);
 

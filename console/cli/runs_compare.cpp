@@ -2,14 +2,13 @@
 
 #include <cstdio>
 
-#include "console/cli/metric_series.h"
+#include "console/cli/run_pair.h"
 #include "console/cli/run_text.h"
 #include "console/cli/runs.h"
 #include "console/cli/store_option.h"
 #include "console/cli/table.h"
 #include "console/cli/terminal.h"
 #include "shared/base/text.h"
-#include "shared/history/comparison.h"
 #include "shared/history/metric_value.h"
 
 namespace ringwright::cli {
@@ -20,7 +19,7 @@ using history::Comparison;
 
 struct Options {
   StoreOption store;
-  std::string a, b, metric = "train/loss";
+  RunPair pair;
   double tolerance = -1;  // < 0: none was given
 };
 
@@ -35,21 +34,18 @@ void print_text(const Options& options, const history::RunRecord& a, const histo
   for (const ComparedStep& step : comparison.steps)
     table.add_row({std::to_string(step.step), cell(step.a), cell(step.b), difference_text(step.relative_difference)});
   table.print();
-  fmt::print("\n{} of {} common steps", options.metric, comparison.common);
+  fmt::print("\n{} of {} common steps", options.pair.metric, comparison.common);
   if (comparison.only_a || comparison.only_b) fmt::print(" ({} only in the first run, {} only in the second)", comparison.only_a, comparison.only_b);
   if (comparison.largest)
     fmt::print("; largest relative difference {:.2e} at step {}", *comparison.largest->relative_difference, comparison.largest->step);
-  if (options.tolerance >= 0) {
-    const bool good = is_within(comparison, options.tolerance);
-    fmt::print(": {} the tolerance {:g}", good ? styled("within", Style::good) : styled("beyond", Style::bad), options.tolerance);
-  }
+  if (options.tolerance >= 0) fmt::print(": {}", tolerance_verdict(is_within(comparison, options.tolerance), options.tolerance));
   std::puts("");
 }
 
 nlohmann::json number(const std::optional<double>& value) { return value ? history::metric_value_to_json(*value) : nlohmann::json(); }
 
 void print_json(const Options& options, const history::RunRecord& a, const history::RunRecord& b, const Comparison& comparison) {
-  nlohmann::json json = {{"metric", options.metric},
+  nlohmann::json json = {{"metric", options.pair.metric},
                          {"a", to_json(a)},
                          {"b", to_json(b)},
                          {"common_steps", comparison.common},
@@ -70,9 +66,8 @@ void print_json(const Options& options, const history::RunRecord& a, const histo
 
 int compare_runs(const Options& options, const Invocation& invocation) {
   const history::Reader reader = options.store.open();
-  const history::RunRecord a = reader.run(options.a), b = reader.run(options.b);
-  const Comparison comparison =
-      history::compare(read_series(reader, a, {options.metric}).front().points, read_series(reader, b, {options.metric}).front().points);
+  const history::RunRecord a = reader.run(options.pair.a), b = reader.run(options.pair.b);
+  const Comparison comparison = compare_series(reader, a, b, options.pair.metric);
   invocation.json ? print_json(options, a, b, comparison) : print_text(options, printable(a), printable(b), comparison);
   const bool beyond = options.tolerance >= 0 && !is_within(comparison, options.tolerance);
   return static_cast<int>(beyond ? ExitCode::run_failed : ExitCode::good);
@@ -83,9 +78,7 @@ int compare_runs(const Options& options, const Invocation& invocation) {
 void build_runs_compare(CLI::App& runs, Invocation& invocation) {
   CLI::App& command = add_subverb(runs, "compare", "Two runs' values of a metric side by side, with their relative difference");
   auto options = std::make_shared<Options>();
-  command.add_option("a", options->a, "one run: its id, the beginning of one, a name, or last")->required();
-  command.add_option("b", options->b, "the other run")->required();
-  command.add_option("-m,--metric", options->metric, "which metric")->capture_default_str();
+  options->pair.add_to(command);
   command.add_option("--tolerance", options->tolerance, "exit with 1 when a step differs by more, or one run lacks a step of the other")
       ->check(from_zero_on());
   options->store.add_to(command);

@@ -2,13 +2,12 @@
 
 #include <cstdio>
 
-#include "console/cli/metric_series.h"
+#include "console/cli/run_pair.h"
 #include "console/cli/run_text.h"
 #include "console/cli/runs.h"
 #include "console/cli/store_option.h"
 #include "console/cli/table.h"
 #include "console/cli/terminal.h"
-#include "shared/history/comparison.h"
 #include "shared/history/metric_value.h"
 #include "shared/recipe/recipe.h"
 
@@ -20,14 +19,14 @@ using history::metric_value_to_json;
 
 struct Options {
   StoreOption store;
-  std::string a, b, metric = "train/loss";
+  RunPair pair;
   double tolerance = 1e-4;
 };
 
 Error not_comparable(const std::string& what, const history::RunRecord& a, const history::RunRecord& b, const std::string& expected,
                      const std::string& action) {
-  return Error({"RW-CLI-029", "the runs cannot be compared step by step: " + what, a.name + " (" + a.id + "), " + b.name + " (" + b.id + ")",
-                expected, action, ExitCode::refused});
+  const auto named = [](const history::RunRecord& run) { return printable(run).name + " (" + run.id + ")"; };
+  return Error({"RW-CLI-029", "the runs cannot be compared step by step: " + what, named(a) + ", " + named(b), expected, action, ExitCode::refused});
 }
 
 // The order of the rows comes from these, and no metric shows it.
@@ -73,7 +72,7 @@ void require_comparable(const history::Reader& reader, const history::RunRecord&
 }
 
 void print_text(const Options& options, const history::RunRecord& a, const history::RunRecord& b, const Comparison& comparison) {
-  Table table({{options.metric}, {a.name + " (" + a.id + ") and " + b.name + " (" + b.id + ")", Align::right}});
+  Table table({{options.pair.metric}, {a.name + " (" + a.id + ") and " + b.name + " (" + b.id + ")", Align::right}});
   table.add_row({"common steps", std::to_string(comparison.common)});
   if (comparison.only_a || comparison.only_b)
     table.add_row({"steps of one run only", fmt::format("{} and {}", comparison.only_a, comparison.only_b)});
@@ -85,12 +84,11 @@ void print_text(const Options& options, const history::RunRecord& a, const histo
   if (comparison.largest)
     table.add_row({"largest relative", fmt::format("{:.3e} at step {}", *comparison.largest->relative_difference, comparison.largest->step)});
   table.print();
-  const bool good = is_within(comparison, options.tolerance);
-  fmt::print("\n{} the tolerance {:g}\n", good ? styled("within", Style::good) : styled("beyond", Style::bad), options.tolerance);
+  fmt::print("\n{}\n", tolerance_verdict(is_within(comparison, options.tolerance), options.tolerance));
 }
 
 void print_json(const Options& options, const history::RunRecord& a, const history::RunRecord& b, const Comparison& comparison) {
-  nlohmann::json json = {{"metric", options.metric},
+  nlohmann::json json = {{"metric", options.pair.metric},
                          {"a", to_json(a)},
                          {"b", to_json(b)},
                          {"common_steps", comparison.common},
@@ -114,11 +112,10 @@ void print_json(const Options& options, const history::RunRecord& a, const histo
 
 int compare_runs(const Options& options, const Invocation& invocation) {
   const history::Reader reader = options.store.open();
-  const history::RunRecord a = reader.run(options.a), b = reader.run(options.b);
-  const auto points = [&](const history::RunRecord& run) { return read_series(reader, run, {options.metric}).front().points; };
-  const Comparison comparison = history::compare(points(a), points(b));
+  const history::RunRecord a = reader.run(options.pair.a), b = reader.run(options.pair.b);
+  const Comparison comparison = compare_series(reader, a, b, options.pair.metric);
   require_comparable(reader, a, b);
-  invocation.json ? print_json(options, a, b, comparison) : print_text(options, a, b, comparison);
+  invocation.json ? print_json(options, a, b, comparison) : print_text(options, printable(a), printable(b), comparison);
   return static_cast<int>(is_within(comparison, options.tolerance) ? ExitCode::good : ExitCode::run_failed);
 }
 
@@ -127,9 +124,7 @@ int compare_runs(const Options& options, const Invocation& invocation) {
 void build_runs_parity(CLI::App& runs, Invocation& invocation) {
   CLI::App& command = add_subverb(runs, "parity", "Whether two runs of one recipe did the same, step by step: exit code 1 beyond the tolerance");
   auto options = std::make_shared<Options>();
-  command.add_option("a", options->a, "one run: its id, the beginning of one, a name, or last")->required();
-  command.add_option("b", options->b, "the other run")->required();
-  command.add_option("-m,--metric", options->metric, "which metric")->capture_default_str();
+  options->pair.add_to(command);
   command.add_option("--tolerance", options->tolerance, "largest relative difference of a step that is let pass; 0: equal values")
       ->check(from_zero_on())
       ->capture_default_str();

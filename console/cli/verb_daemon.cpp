@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <thread>
 
 #include "console/cli/daemon_access.h"
 #include "console/cli/run_text.h"
@@ -12,11 +11,6 @@ namespace ringwright::cli {
 namespace {
 
 constexpr auto kStopDeadline = std::chrono::seconds(60);
-constexpr auto kStopPoll = std::chrono::milliseconds(50);
-
-struct StopOptions {
-  bool drain = false;
-};
 
 std::string describe_daemon(const nlohmann::json& reply) {
   const double up_s = static_cast<double>(wire::now_unix_ns() - reply.value("started_unix_ns", int64_t{0})) * 1e-9;
@@ -72,17 +66,10 @@ int status(const Invocation& invocation) {
 }
 
 int stop(const StopOptions& options, const Invocation& invocation) {
-  const wire::Endpoints endpoints = own_endpoints();
-  const nlohmann::json reply = wire::ControlClient(endpoints, kAnswerTimeout).request("hello");
-  wire::ControlClient(endpoints).request("daemon.stop", {{"drain", options.drain}});
-  const auto deadline = std::chrono::steady_clock::now() + kStopDeadline;
-  bool gone = false;
-  while (!gone && (options.drain || std::chrono::steady_clock::now() < deadline)) {
-    gone = !hello(endpoints);
-    if (!gone) std::this_thread::sleep_for(kStopPoll);
-  }
+  const nlohmann::json reply = wire::ControlClient(own_endpoints(), kAnswerTimeout).request("hello");
+  const bool gone = end_daemon(reply, options, options.drain ? std::nullopt : std::optional<std::chrono::milliseconds>(kStopDeadline));
   if (!gone)
-    throw Error({"RW-CLI-022", "the daemon still answers", fmt::format("process {}", reply.value("pid", 0)), "its end within 60 s",
+    throw Error({"RW-CLI-022", "the daemon lives on", fmt::format("process {}", reply.value("pid", 0)), "its end within 60 s",
                  "look at its runs with: ringwright daemon status", ExitCode::unreachable});
   if (invocation.json)
     std::fputs(dump_line({{"stopped", true}, {"pid", reply.value("pid", 0)}}).c_str(), stdout);

@@ -152,7 +152,7 @@ int probe(Options options, const Invocation& invocation) {
   } else {
     fmt::print("{} on {}: one batch, each document alone at cp 1, against the recipe's way\n", id, format_mesh(launch.request.at("mesh")));
     print_text(results, options.tolerance);
-    fmt::print("\n{} the tolerance {:g}\n", good ? styled("within", Style::good) : styled("beyond", Style::bad), options.tolerance);
+    fmt::print("\n{}\n", tolerance_verdict(good, options.tolerance));
   }
   return static_cast<int>(good ? ExitCode::good : ExitCode::run_failed);
 }

@@ -33,4 +33,10 @@ int head_ranks_of_grid(const HeadCounts& counts, int cp) {
   return shared;
 }
 
+std::string head_grid_refusal(const HeadCounts& counts, int cp) {
+  if (head_ranks_of_grid(counts, cp) > 0) return "";
+  return fmt::format("cp = {} has no divisor, other than 1 and itself, to whose number {} query and {} key/value heads can be dealt", cp,
+                     counts.heads, counts.kv_heads);
+}
+
 }  // namespace ringwright::layout

@@ -30,5 +30,7 @@ HeadRange key_heads_of(const HeadCounts& counts, int ranks, int rank);
 // Ranks that exchange heads when cp = that many times a ring: the largest proper divisor of cp that heads can be dealt to with no key/value head on
 // two ranks, else the largest that they can be dealt to at all. 0: there is none.
 int head_ranks_of_grid(const HeadCounts& counts, int cp);
+// "": there is one; else why not, with the numbers.
+std::string head_grid_refusal(const HeadCounts& counts, int cp);
 
 }  // namespace ringwright::layout

@@ -3,75 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
+
+#include "shared/layout/traffic.h"
 
 namespace ringwright::layout {
 namespace {
 
 constexpr double kForwardAndBackward = 1 + 2.5;
 constexpr int64_t kGradientBytes = 4;  // float32, whatever the keys are
-
-using Interval = std::pair<int64_t, int64_t>;
-
-// Sorted, neither overlapping nor touching.
-std::vector<Interval> united(std::vector<Interval> intervals) {
-  std::sort(intervals.begin(), intervals.end());
-  std::vector<Interval> result;
-  for (const Interval& each : intervals) {
-    if (each.first >= each.second) continue;
-    if (!result.empty() && each.first <= result.back().second) {
-      result.back().second = std::max(result.back().second, each.second);
-    } else {
-      result.push_back(each);
-    }
-  }
-  return result;
-}
-
-int64_t length_of(const std::vector<Interval>& intervals) {
-  int64_t length = 0;
-  for (const Interval& each : intervals) length += each.second - each.first;
-  return length;
-}
-
-int64_t overlap(const std::vector<Interval>& a, const std::vector<Interval>& b) {
-  int64_t length = 0;
-  for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-    length += std::max<int64_t>(std::min(a[i].second, b[j].second) - std::max(a[i].first, b[j].first), 0);
-    (a[i].second < b[j].second ? i : j) += 1;
-  }
-  return length;
-}
-
-std::vector<Interval> positions_of(const Layout& layout, int64_t padded_length, int rank) {
-  std::vector<Interval> result;
-  for (const Run& run : layout.runs(padded_length, rank)) result.emplace_back(run.global_start, run.global_start + run.length);
-  return united(std::move(result));
-}
-
-// The keys of one block that the queries [first, last) see.
-Interval keys_of_block(const MaskBlock& block, int64_t window, int64_t first, int64_t last) {
-  first = std::max(first, block.query_start);
-  last = std::min(last, block.query_start + block.query_length);
-  if (first >= last) return {0, 0};
-  Interval keys = {block.key_start, block.causal ? last : block.key_start + block.key_length};
-  if (window > 0) keys.first = std::max(keys.first, first - block.skipped - window + 1);
-  return keys;
-}
-
-std::vector<Interval> keys_seen(const MaskArea& area, const std::vector<Interval>& queries) {
-  std::vector<Interval> keys;
-  const std::vector<MaskBlock>& blocks = area.blocks();
-  for (const Interval& run : queries) {
-    auto block =
-        std::partition_point(blocks.begin(), blocks.end(), [&](const MaskBlock& each) { return each.query_start + each.query_length <= run.first; });
-    for (; block != blocks.end() && block->query_start < run.second; ++block) {
-      keys.push_back(keys_of_block(*block, area.mask().window, run.first, run.second));
-    }
-  }
-  return united(std::move(keys));
-}
 
 // Everything of a load that the methods share.
 struct Amounts {
@@ -94,7 +34,7 @@ Amounts amounts_of(const AttentionLoad& load) {
     const auto pairs = static_cast<double>(load.layout.work(load.area, load.padded_length, rank));
     total += pairs;
     a.pairs = std::max(a.pairs, pairs);
-    a.read = std::max(a.read, static_cast<double>(keys_read_by(load.layout, load.area, load.padded_length, rank)));
+    a.read = std::max(a.read, static_cast<double>(keys_read_of_others(load.layout, load.area, load.padded_length, rank)));
   }
   a.even = total / a.cp;
   const auto rows = static_cast<double>(load.rows), head_size = static_cast<double>(load.head_size);
@@ -152,16 +92,9 @@ MethodCost grid_cost(const Amounts& a, const AttentionRates& rates, const HeadCo
               3 * exchanged + steps * a.tokens * (3 * a.query_bytes + a.key_gradient_bytes), 8 * (ranks - 1) + 6 * steps, 4 * (steps + 1));
 }
 
-std::string grid_refusal(int cp) { return fmt::format("cp = {} has no divisor to whose number the heads can be dealt", cp); }
-
 std::string milliseconds(double seconds) { return fmt::format("{:.1f} ms", seconds * 1e3); }
 
 }  // namespace
-
-int64_t keys_read_by(const Layout& layout, const MaskArea& area, int64_t padded_length, int rank) {
-  const std::vector<Interval> own = positions_of(layout, padded_length, rank), seen = keys_seen(area, own);
-  return length_of(seen) - overlap(seen, own);
-}
 
 std::vector<MethodCost> method_costs(const AttentionLoad& load, const AttentionRates& rates) {
   const Amounts a = amounts_of(load);
@@ -169,7 +102,8 @@ std::vector<MethodCost> method_costs(const AttentionLoad& load, const AttentionR
   const std::string refusal = head_split_refusal(load.heads, a.cp);
   costs.push_back(refusal.empty() ? all_to_all_cost(a, rates, load.heads) : MethodCost{.method = "all_to_all", .refusal = refusal});
   const int ranks = head_ranks_of_grid(load.heads, a.cp);
-  costs.push_back(ranks > 0 ? grid_cost(a, rates, load.heads, ranks) : MethodCost{.method = "all_to_all+ring", .refusal = grid_refusal(a.cp)});
+  costs.push_back(ranks > 0 ? grid_cost(a, rates, load.heads, ranks)
+                            : MethodCost{.method = "all_to_all+ring", .refusal = head_grid_refusal(load.heads, a.cp)});
   return costs;
 }
 

@@ -67,7 +67,4 @@ struct MethodChoice {
 // The cheapest that is not refused. Ring can always be had. With one rank there is nothing to choose: ring.
 MethodChoice choose_method(const AttentionLoad& load, const AttentionRates& rates = {});
 
-// Keys of other ranks that a query of `rank` sees, in tokens.
-int64_t keys_read_by(const Layout& layout, const MaskArea& area, int64_t padded_length, int rank);
-
 }  // namespace ringwright::layout

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "shared/base/text.h"
+#include "shared/layout/head_split.h"
 #include "shared/layout/refusal.h"
 
 namespace ringwright::layout {
@@ -138,7 +139,7 @@ std::optional<std::vector<RankTraffic>> all_to_all(const Question& question) {
   const int64_t cp = question.layout.cp();
   const AttentionShape& shape = question.shape;
   if (question.layout.replicates()) return std::vector<RankTraffic>(static_cast<size_t>(cp));
-  if (shape.heads % cp != 0 || (shape.kv_heads % cp != 0 && cp % shape.kv_heads != 0)) return std::nullopt;
+  if (!head_split_refusal({shape.heads, shape.kv_heads}, question.layout.cp()).empty()) return std::nullopt;
   const int64_t others = question.padded_length / cp * (cp - 1);
   const int64_t query = others * (shape.heads / cp) * shape.head_size;
   const int64_t keys = 2 * others * std::max<int64_t>(shape.kv_heads / cp, 1) * shape.head_size;
@@ -202,6 +203,20 @@ std::vector<Range> keys_read(const Layout& layout, const MaskArea& area, int64_t
     }
   }
   return merged(std::move(reads));
+}
+
+int64_t keys_read_of_others(const Layout& layout, const MaskArea& area, int64_t padded_length, int rank) {
+  const Ranges reads = keys_read(layout, area, padded_length, rank);
+  int64_t count = 0;
+  for (const Range& range : reads) count += range.end - range.start;
+  Ranges own;
+  for (const Run& run : layout.runs(padded_length, rank)) own.push_back({run.global_start, run.global_start + run.length});
+  own = merged(std::move(own));
+  for (size_t i = 0, j = 0; i < own.size() && j < reads.size();) {
+    count -= std::max<int64_t>(std::min(own[i].end, reads[j].end) - std::max(own[i].start, reads[j].start), 0);
+    own[i].end < reads[j].end ? ++i : ++j;
+  }
+  return count;
 }
 
 }  // namespace ringwright::layout

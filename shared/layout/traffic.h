@@ -46,5 +46,7 @@ struct Range {
 
 // Keys that the rank's queries see, its own among them: ascending, neither overlapping nor touching.
 std::vector<Range> keys_read(const Layout& layout, const MaskArea& area, int64_t padded_length, int rank);
+// How many of them other ranks hold.
+int64_t keys_read_of_others(const Layout& layout, const MaskArea& area, int64_t padded_length, int rank);
 
 }  // namespace ringwright::layout

@@ -180,8 +180,7 @@ void read_heads(Facts& facts) {
   const layout::HeadCounts heads{facts.model->num_attention_heads, facts.model->num_key_value_heads};
   const auto cp = static_cast<int>(facts.cp);
   if (facts.cp_method == "all_to_all") facts.heads_refusal = layout::head_split_refusal(heads, cp);
-  if (facts.cp_method == "all_to_all+ring" && layout::head_ranks_of_grid(heads, cp) == 0)
-    facts.heads_refusal = fmt::format("no part of {} ranks can share {} query and {} key/value heads evenly", cp, heads.heads, heads.kv_heads);
+  if (facts.cp_method == "all_to_all+ring") facts.heads_refusal = layout::head_grid_refusal(heads, cp);
 }
 
 void read_model(const std::filesystem::path& folder, Facts& facts) {

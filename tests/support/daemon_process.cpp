@@ -43,7 +43,7 @@ DaemonProcess::DaemonProcess(const TemporaryFolder& folder, DaemonOptions option
                                     "--runtime-dir",
                                     runtime_directory_.string(),
                                     "--worker",
-                                    RINGWRIGHT_BINARY_DIR "/tests/" + options.worker};
+                                    (std::filesystem::path(RINGWRIGHT_BINARY_DIR "/tests") / options.worker).string()};
   words.insert(words.end(), options.more.begin(), options.more.end());
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());

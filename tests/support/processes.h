@@ -2,12 +2,14 @@
 #pragma once
 
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -47,6 +49,26 @@ inline std::vector<pid_t> worker_processes(const std::string& run, int rank = -1
   std::vector<std::string> parts = {run, "/spec.json"};
   if (rank >= 0) parts.push_back(std::string("--rank") + '\0' + std::to_string(rank) + '\0');
   return processes_with(parts);
+}
+
+// A line of /proc/PID/status: VmRSS (memory now), VmHWM (its peak); 0 when there is no such process.
+inline double memory_mib(pid_t pid, const std::string& field) {
+  std::ifstream in("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with(field + ":")) return std::stod(line.substr(field.size() + 1)) / 1024;
+  return 0;
+}
+
+// Of all its threads, in user and in system mode.
+inline double cpu_seconds(pid_t pid) {
+  std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
+  std::string text, field;
+  std::getline(in, text);
+  std::istringstream fields(text.substr(text.rfind(')') + 2));
+  double ticks = 0;
+  for (int i = 3; fields >> field; ++i)
+    if (i == 14 || i == 15) ticks += std::stod(field);  // utime, stime (proc(5))
+  return ticks / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
 }  // namespace ringwright::test

@@ -1,6 +1,7 @@
 // Which attention method a run uses, and why.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "daemon/worker/algorithms/local_microbatch.h"
@@ -14,7 +15,9 @@ struct MethodChoice {
   std::string reason;  // for people
 };
 
-// What the recipe names, or by the cost of the attention of `first`, the run's first microbatch as this rank has it: the same on every rank.
-MethodChoice choose_attention_method(const recipe::SftConfig& config, const model::ModelConfig& model, const LocalMicrobatch& first);
+// What the recipe names, or by the cost of the attention of first(), a microbatch of the run's first global batch that every rank makes alike: the
+// same answer on every rank, without asking another. first is called only where there is a choice.
+MethodChoice choose_attention_method(const recipe::SftConfig& config, const model::ModelConfig& model, int cp,
+                                     const std::function<LocalMicrobatch()>& first);
 
 }  // namespace ringwright::worker

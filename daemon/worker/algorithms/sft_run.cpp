@@ -130,17 +130,19 @@ class SftRun {
 
   // By the first microbatch of the first step; no rank needs to ask another.
   MethodChoice choose_method() {
+    const ProcessGroup& group = groups_.group("cp");
+    const MethodChoice choice = choose_attention_method(config_, checkpoint_.config, group.size, [&] { return first_microbatch(group); });
+    options_.cp_method = choice.name;
+    return choice;
+  }
+
+  LocalMicrobatch first_microbatch(const ProcessGroup& cp_group) {
     RowOrder order(static_cast<int64_t>(train_.rows.size()), config_.seed, config_.shuffle);
     const std::vector<const Row*> rows = next_rows(order);
     std::vector<int64_t> lengths;
     for (const Row* row : rows) lengths.push_back(static_cast<int64_t>(row->ids.size()));
     const SftBatch batch = make_batch(rows, split_into_microbatches(lengths, training_rules(config_)).front(), options_.pad_token_id, 1);
-    const ProcessGroup& group = groups_.group("cp");
-    MethodChoice choice = choose_attention_method(
-        config_, checkpoint_.config,
-        group.size == 1 ? whole_microbatch(batch) : make_shard_function(options_.cp_flavour, group, sharder_options(options_))(batch));
-    options_.cp_method = choice.name;
-    return choice;
+    return make_shard_function(options_.cp_flavour, cp_group, sharder_options(options_))(batch);
   }
 
   Dataset read(const recipe::DataSource& source, const char* name) {

@@ -1,7 +1,6 @@
 #include "daemon/worker/context_parallel/all_to_all_attention.h"
 
 #include <ATen/ATen.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
@@ -182,9 +181,7 @@ std::string all_to_all_refusal(const AttentionRequest& request) {
 }
 
 std::string all_to_all_ring_refusal(const AttentionRequest& request) {
-  if (!exchanges(request) || layout::head_ranks_of_grid({request.heads, request.kv_heads}, request.layout.cp()) > 0) return "";
-  return fmt::format("cp = {} has no divisor, other than 1 and itself, to whose number {} query and {} key/value heads can be dealt",
-                     request.layout.cp(), request.heads, request.kv_heads);
+  return exchanges(request) ? layout::head_grid_refusal({request.heads, request.kv_heads}, request.layout.cp()) : "";
 }
 
 }  // namespace ringwright::worker

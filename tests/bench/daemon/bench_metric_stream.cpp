@@ -8,16 +8,20 @@
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <thread>
 
 #include "shared/base/error.h"
 #include "shared/history/store.h"
-#include "tests/bench/daemon/bench_daemon.h"
+#include "tests/support/daemon_process.h"
 
 namespace {
 
 using namespace ringwright;
 using Clock = std::chrono::steady_clock;
+
+constexpr double kRunSecondsMax = 600;
+constexpr auto kLookEvery = std::chrono::milliseconds(20);  // the daemon is busy: it is asked seldom
 
 struct Settings {
   int workers = 4;
@@ -27,7 +31,7 @@ struct Settings {
   std::string worker = RINGWRIGHT_BINARY_DIR "/tests/test_talk_worker";
 };
 
-// What the daemon says of the run; it waits in the kernel between two looks.
+// What the daemon says of the run.
 std::string state_of(const wire::Endpoints& endpoints, const std::string& run) {
   const nlohmann::json runs = wire::ControlClient(endpoints, std::chrono::seconds(30)).request("run.list")["runs"];
   for (const nlohmann::json& record : runs)
@@ -43,10 +47,13 @@ int64_t rows_in(const std::filesystem::path& store, const std::string& run) {
 }
 
 int measure(const Settings& settings) {
-  bench::BenchDaemon daemon(settings.base, settings.worker);
+  const test::TemporaryFolder folder(settings.base);
+  test::DaemonOptions options;
+  options.worker = settings.worker, options.more.clear();
+  const test::DaemonProcess daemon(folder, options);
   std::mutex gate;
+  std::unique_ptr<wire::EventStream> console;  // ends after the stall, which would hold it up
   std::unique_lock stall(gate, std::defer_lock);
-  std::unique_ptr<wire::EventStream> console;
   if (settings.stalled_subscriber) {
     stall.lock();
     console = std::make_unique<wire::EventStream>(daemon.endpoints(), 0, [&](const wire::Event&) { const std::lock_guard held(gate); });
@@ -56,10 +63,11 @@ int measure(const Settings& settings) {
   const std::string run = client.request(
       "run.launch", {{"talk", {{"workers", settings.workers}, {"points", settings.points / static_cast<uint64_t>(settings.workers)}}}})["run"];
   std::string state;
-  while (state != "finished" && state != "failed") {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const auto is_over = [&] {
     state = state_of(daemon.endpoints(), run);
-  }
+    return !state.empty() && history::is_final(history::run_state_from_string(state));
+  };
+  if (!test::eventually(is_over, kRunSecondsMax, [] { std::this_thread::sleep_for(kLookEvery); })) throw std::runtime_error("the run does not end");
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   const int64_t sent = static_cast<int64_t>(settings.points / static_cast<uint64_t>(settings.workers)) * settings.workers;
   const int64_t rows = rows_in(daemon.store(), run);
@@ -71,8 +79,8 @@ int measure(const Settings& settings) {
                               {"seconds", seconds},
                               {"workers", settings.workers},
                               {"stalled_subscriber", settings.stalled_subscriber},
-                              {"daemon_peak_rss_mib", daemon.memory_mib("VmHWM")},
-                              {"daemon_cpu_s", daemon.cpu_seconds()},
+                              {"daemon_peak_rss_mib", test::memory_mib(daemon.pid(), "VmHWM")},
+                              {"daemon_cpu_s", test::cpu_seconds(daemon.pid())},
                               {"ledger_full", counters["ledger_full"]}}
                    .dump()
             << "\n";
@@ -94,6 +102,8 @@ int main(int count, char** arguments) {
     return measure(settings);
   } catch (const Error& error) {
     std::cerr << describe(error.parts()) << "\n";
-    return 1;
+  } catch (const std::exception& error) {
+    std::cerr << "bench_metric_stream: " << error.what() << "\n";
   }
+  return 1;
 }

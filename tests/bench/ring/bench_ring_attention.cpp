@@ -4,7 +4,6 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <sched.h>
-#include <time.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -18,12 +17,15 @@
 #include "daemon/worker/torch_environment.h"
 #include "shared/base/error.h"
 #include "shared/layout/method_cost.h"
+#include "tests/bench/support/timing.h"
 #include "tests/daemon/worker/support/live_bytes.h"
 #include "tests/daemon/worker/support/rank_processes.h"
 
 namespace {
 
 using namespace ringwright;
+using bench::median;
+using bench::now_s;
 using nlohmann::json;
 
 struct Options {
@@ -37,17 +39,6 @@ std::string method_names() {
   std::string names;
   for (const worker::AttentionMethodEntry& entry : worker::attention_methods()) names += (names.empty() ? "" : ", ") + std::string(entry.name);
   return names;
-}
-
-double now_s(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 // To the n-th of the cores that this process may use. Threads that are started later inherit it.

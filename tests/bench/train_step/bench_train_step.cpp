@@ -14,6 +14,7 @@
 #include "daemon/worker/models/local_attention.h"
 #include "daemon/worker/torch_environment.h"
 #include "shared/base/error.h"
+#include "tests/bench/support/timing.h"
 
 namespace {
 
@@ -98,8 +99,7 @@ int run(const Arguments& arguments) {
     times_s.push_back(seconds_since(start));
   }
   const double cpu_s = (cpu_seconds() - cpu_before_s) / arguments.steps;
-  std::sort(times_s.begin(), times_s.end());
-  const double median_s = times_s[times_s.size() / 2];
+  const double median_s = ringwright::bench::median(times_s);
   const nlohmann::ordered_json line = {{"job", "train_step"},
                                        {"median_s", median_s},
                                        {"tokens_per_s", static_cast<double>(arguments.batch * arguments.seq) / median_s},

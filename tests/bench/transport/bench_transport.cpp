@@ -2,7 +2,6 @@
 //   {"job": "transport", "transport": "gloo", "gib_per_s": .., "cpu_s_per_gib": .., "small_us": ..}
 // gib_per_s: what a rank sends, and receives as much; cpu_s_per_gib: of its process, all threads; small_us: one step with 64 bytes. Medians.
 #include <ATen/ATen.h>
-#include <time.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -12,11 +11,14 @@
 #include "daemon/worker/parallel/collectives.h"
 #include "daemon/worker/torch_environment.h"
 #include "shared/base/error.h"
+#include "tests/bench/support/timing.h"
 #include "tests/daemon/worker/support/rank_processes.h"
 
 namespace {
 
 using namespace ringwright;
+using bench::median;
+using bench::now_s;
 
 struct Options {
   int ranks = 2, repeats = 30;
@@ -27,17 +29,6 @@ struct Options {
 struct Times {
   double wall_s, cpu_s;
 };
-
-double now_s(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 // Medians of single steps; the first ones touch the memory and do not count.
 Times time_steps(const worker::ProcessGroup& group, int64_t bytes, int repeats) {

@@ -170,13 +170,13 @@ TEST_F(ChannelTest, TalkSendsExactlySoManyPoints) {
     return channel.counters().acknowledged >= received_;
   }));
   std::thread answering([&] {
-    while (sent == 0) {
+    EXPECT_TRUE(eventually([&] {
       zmq::message_t frame;
       while (router_.recv(frame, zmq::recv_flags::dontwait))
         if (!frame.more()) ++received_;
       acknowledge_all();
-      std::this_thread::sleep_for(milliseconds(1));
-    }
+      return sent != 0;
+    }));
   });
   talker.join();
   answering.join();

@@ -20,13 +20,6 @@ constexpr int kResidentMibMax = 150;
 using namespace test;
 using history::RunState;
 
-double resident_mib(pid_t pid) {
-  std::ifstream in("/proc/" + std::to_string(pid) + "/statm");
-  double total = 0, resident = 0;
-  in >> total >> resident;
-  return resident * 4096 / (1 << 20);
-}
-
 void expect_each_once_in_order(const std::vector<wire::Event>& events) {
   for (size_t i = 0; i < events.size(); ++i) ASSERT_EQ(events[i].node_sequence, i + 1);
 }
@@ -62,7 +55,7 @@ TEST(Events, T35StalledConsoleLosesNothingAndHoldsNobodyUp) {
     const std::lock_guard stalled(console.gate);
     run = daemon.talk(2, test::by_tier<uint64_t>(160'000, 1'600'512));  // 32 points a message, two workers
     EXPECT_EQ(daemon.wait_for_end(run, 100).state, RunState::finished) << "the run waits for the console";
-    EXPECT_LT(resident_mib(daemon.pid()), kResidentMibMax);
+    EXPECT_LT(memory_mib(daemon.pid(), "VmRSS"), kResidentMibMax);
   }
   const uint64_t last = history::Reader(daemon.store()).node_sequence();
   EXPECT_GE(last, test::by_tier<uint64_t>(10'000, 100'032));

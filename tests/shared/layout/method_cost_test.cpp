@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "shared/layout/traffic.h"
 #include "tests/shared/layout/support.h"
 
 namespace ringwright::layout {
@@ -31,7 +32,7 @@ TEST(MethodCost, KeysReadAreCountedRight) {
     const int64_t length = layout->padded_length(*rc::gen::inRange<int64_t>(0, 120));
     const MaskArea area(any_mask(length), length);
     for (int rank = 0; rank < cp; ++rank) {
-      RC_ASSERT(keys_read_by(*layout, area, length, rank) == count_keys_read(*layout, area.mask(), length, rank));
+      RC_ASSERT(keys_read_of_others(*layout, area, length, rank) == count_keys_read(*layout, area.mask(), length, rank));
     }
   }));
 }

@@ -10,20 +10,11 @@
 #include "shared/base/error.h"
 #include "shared/layout/layout.h"
 #include "shared/layout/mask.h"
+#include "tests/support/error_of.h"
 
 namespace ringwright::layout {
 
-// The parts of what `call` throws; empty when it throws nothing.
-template <typename Call>
-ErrorParts refusal(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit_code(), ExitCode::refused);
-    return error.parts();
-  }
-  return {};
-}
+using test::refusal;
 
 inline std::vector<int64_t> offsets_of(const std::vector<int64_t>& lengths) {
   std::vector<int64_t> offsets(lengths.size() + 1, 0);

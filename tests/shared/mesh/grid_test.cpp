@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "shared/base/error.h"
 #include "shared/mesh/mesh.h"
+#include "tests/support/error_of.h"
 
 namespace ringwright::mesh {
 namespace {
@@ -16,13 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::string code_of(const Submesh& grid, int ep = 1) {
-  try {
-    Mesh::from_grid(grid, ep);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit_code(), ExitCode::refused);
-    return error.parts().code;
-  }
-  return "";
+  return test::refusal([&] { Mesh::from_grid(grid, ep); }).code;
 }
 
 std::vector<int> count_to(int size) {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-#include "shared/base/error.h"
+#include "tests/support/error_of.h"
 
 namespace ringwright::mesh {
 namespace {
@@ -16,13 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 ErrorParts refusal(int world, const ParallelismSizes& sizes, Strategy strategy = Strategy::fsdp2) {
-  try {
-    Mesh::build(world, sizes, strategy);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit_code(), ExitCode::refused);
-    return error.parts();
-  }
-  return {};
+  return test::refusal([&] { Mesh::build(world, sizes, strategy); });
 }
 
 // T28: dimensions against the world size, world 8.

@@ -4,25 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "shared/base/error.h"
+#include "tests/support/error_of.h"
 
 namespace ringwright::mesh {
 namespace {
 
+using test::refusal;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-template <typename Call>
-ErrorParts refusal(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit_code(), ExitCode::refused);
-    return error.parts();
-  }
-  return {};
-}
 
 ErrorParts section_refusal(const Options& section) {
   return refusal([&] { read_section(section); });

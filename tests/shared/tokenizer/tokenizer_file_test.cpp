@@ -6,20 +6,13 @@
 
 #include "shared/base/error.h"
 #include "tests/shared/tokenizer/small_tokenizer.h"
+#include "tests/support/error_of.h"
 
 namespace ringwright::tokenizer {
 namespace {
 
+using test::error_of;
 using ::testing::HasSubstr;
-
-ErrorParts error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.parts();
-  }
-  return {};
-}
 
 struct Case {
   const char* name;

@@ -11,21 +11,13 @@
 #include "daemon/worker/models/local_attention.h"
 #include "shared/base/error.h"
 #include "tests/daemon/worker/attention/attention_cases.h"
+#include "tests/support/error_of.h"
 
 namespace ringwright::worker {
 namespace {
 
 using namespace ringwright::test;
 using testing::UnorderedElementsAre;
-
-std::string error_code(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.parts().code;
-  }
-  return "none";
-}
 
 struct BadMask {
   const char* name;

@@ -3,12 +3,11 @@
 
 #include <ATen/ATen.h>
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "daemon/worker/parallel/process_groups.h"
-#include "shared/base/error.h"
+#include "tests/support/error_of.h"
 
 namespace ringwright::worker {
 
@@ -29,24 +28,12 @@ inline ProcessGroup member(int rank, int size) {
   return group;
 }
 
-// The code of the Error that `call` throws; "none" without one.
-inline std::string error_code(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.parts().code;
-  }
-  return "none";
-}
+using test::error_code;
 
 // What it says; empty without one.
-inline std::string error_text(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.parts().what;
-  }
-  return "";
+template <class Call>
+std::string error_text(Call&& call) {
+  return test::error_of(call).what;
 }
 
 }  // namespace ringwright::worker

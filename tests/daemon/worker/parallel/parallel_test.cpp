@@ -9,18 +9,12 @@
 #include "daemon/worker/torch_environment.h"
 #include "shared/base/error.h"
 #include "tests/daemon/worker/support/rank_test.h"
+#include "tests/support/error_of.h"
 
 namespace ringwright::worker {
 namespace {
 
-ErrorParts error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.parts();
-  }
-  return {};
-}
+using test::error_of;
 
 mesh::Mesh mesh_of(int cp) {
   mesh::ParallelismSizes sizes;

@@ -14,7 +14,8 @@
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
-#include <thread>
+
+#include "tests/support/eventually.h"
 
 namespace ringwright::test {
 namespace {
@@ -82,15 +83,12 @@ RankProcess start_rank(int rank, int world_size, std::vector<std::string> argume
 }
 
 void wait_for(RankProcess& process, std::chrono::steady_clock::time_point deadline) {
-  while (!process.ended) {
-    process.ended = waitpid(process.pid, &process.status, WNOHANG) == process.pid;
-    if (!process.ended && std::chrono::steady_clock::now() > deadline) {
-      kill(process.pid, SIGKILL);
-      process.ended = waitpid(process.pid, &process.status, 0) == process.pid;
-    } else if (!process.ended) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-  }
+  if (process.ended) return;
+  const double seconds = std::chrono::duration<double>(deadline - std::chrono::steady_clock::now()).count();
+  process.ended = eventually([&] { return waitpid(process.pid, &process.status, WNOHANG) == process.pid; }, seconds);
+  if (process.ended) return;
+  kill(process.pid, SIGKILL);
+  process.ended = waitpid(process.pid, &process.status, 0) == process.pid;
 }
 
 std::string take_file(const std::string& path) {
