@@ -54,6 +54,7 @@ function(ringwright_fuzzer name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/fuzz)
   target_link_libraries(${name} PRIVATE rw_flags ${ARG_DEPENDS})
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  add_dependencies(fuzzers ${name})
 endfunction()
 
 # ringwright_golden(NAME DEPENDS target... [TIMEOUT seconds]): golden program NAME in bin/tests with its own main(), one ctest entry

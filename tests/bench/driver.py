@@ -4,7 +4,7 @@
 
 A row that compares runs interleaved pairs (ours, theirs; then theirs, ours) on the same two cores, and shows the median of the pairs' ratios. A pair
 starts only after two spinning processes have scaled at least 1.95 times, and counts only when they do so again right after it; the row waits for
-such moments for M minutes. With too few such pairs it says "machine busy" instead of a ratio. A row of ours alone is held to the same rule for its
+such moments for M minutes (one spin alone: the fastest tenth of those seen, as a neighbour may slow a core at any moment). With too few such pairs it says "machine busy" instead of a ratio. A row of ours alone is held to the same rule for its
 times.
 """
 import argparse

@@ -6,7 +6,8 @@ import threading
 import time
 
 SCALING_MIN = 1.95
-SPIN_S = 0.4
+SPIN_S = 0.15
+CALIBRATION_SPINS = 10
 
 
 def cores():
@@ -36,7 +37,8 @@ def _spin_in_child(core, iterations, gate):
     return pid, reader
 
 
-def _slowest_spin(on_cores, iterations):
+def _spin_on(on_cores, iterations):
+    """Seconds of each of the processes that spin at once, one on each of the cores."""
     gate_reader, gate_writer = os.pipe()
     children = [_spin_in_child(core, iterations, gate_reader) for core in on_cores]
     os.write(gate_writer, b"x" * len(on_cores))
@@ -47,24 +49,40 @@ def _slowest_spin(on_cores, iterations):
         os.waitpid(pid, 0)
     os.close(gate_reader)
     os.close(gate_writer)
-    return max(seconds)
+    return seconds
 
 
-_iterations = None
+class _Spin:
+    """One spin on this machine: how many rounds it has, and the seconds that it took so far, wherever it ran."""
+    rounds = None
+    seconds = []
+
+    @classmethod
+    def alone_s(cls):
+        """A spin on a core that nobody else uses. A neighbour on the host may slow a core for seconds on end, so one spin right now says little: this
+        is the fastest tenth of all that were seen."""
+        return sorted(cls.seconds)[len(cls.seconds) // 10]
+
+
+def _calibrate():
+    start = time.perf_counter()
+    _spin(1_000_000)
+    _Spin.rounds = max(1, int(SPIN_S / (time.perf_counter() - start) * 1_000_000))
+    for _ in range(CALIBRATION_SPINS):
+        for core in cores()[:2]:
+            _Spin.seconds += _spin_on([core], _Spin.rounds)
 
 
 def two_thread_scaling():
     """How much more two spinning processes on two cores get done than one: 2.0 on a quiet machine, less on a busy one."""
-    global _iterations
     available = cores()
     if len(available) < 2:
         return 1.0
-    if _iterations is None:
-        start = time.perf_counter()
-        _spin(1_000_000)
-        _iterations = max(1, int(SPIN_S / (time.perf_counter() - start) * 1_000_000))
-    one = min(_slowest_spin([core], _iterations) for core in available[:2])
-    return 2 * one / _slowest_spin(available[:2], _iterations)
+    if _Spin.rounds is None:
+        _calibrate()
+    both = _spin_on(available[:2], _Spin.rounds)
+    _Spin.seconds += both
+    return 2 * _Spin.alone_s() / max(both)
 
 
 class Failed(Exception):
