@@ -11,6 +11,7 @@ import argparse
 import functools
 import json
 import pathlib
+import signal
 import statistics
 import subprocess
 import sys
@@ -164,6 +165,7 @@ def parse_arguments():
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what runs is ended, too
     arguments = parse_arguments()
     if arguments.list:
         for row in ROWS:

@@ -1,6 +1,7 @@
 """How busy the machine is, and how a benchmark's process is run: pinned, with passive OpenMP threads, its CPU time and memory measured."""
 import json
 import os
+import signal
 import subprocess
 import threading
 import time
@@ -95,11 +96,26 @@ def run(command, threads, timeout_s=900):
                        HF_HUB_OFFLINE="1", PYTHONDONTWRITEBYTECODE="1")
     start = time.perf_counter()
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               preexec_fn=lambda: os.sched_setaffinity(0, cores()[:2]))
+                               process_group=0, preexec_fn=lambda: os.sched_setaffinity(0, cores()[:2]))
+    try:
+        return _outcome(process, command, start, timeout_s)
+    finally:
+        _end_group(process.pid)
+
+
+def _end_group(group):
+    """Ends what a command left behind, ranks of a ring for one; mostly there is nothing."""
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def _outcome(process, command, start, timeout_s):
     errors = []
     drain = threading.Thread(target=lambda: errors.append(process.stderr.read()))
     drain.start()
-    timer = threading.Timer(timeout_s, process.kill)
+    timer = threading.Timer(timeout_s, lambda: _end_group(process.pid))
     timer.start()
     output = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
