@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 
@@ -203,15 +204,17 @@ TEST_F(FirstRun, T35AStalledConsoleDoesNotSlowTraining) {
     EXPECT_EQ(console.wait().exit_code, 0) << "what it missed it fetches";
     std::vector<double> seconds;
     for (const auto& point : points_of(name, "timing/train/total_step_time")) seconds.push_back(point["value"].get<double>());
-    std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2), seconds.end());
-    return seconds.at(seconds.size() / 2);
+    const size_t tenth = seconds.size() / 10;
+    std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(tenth), seconds.end());
+    return seconds.at(tenth);
   };
-  double followed = 0, stalled = 0;
+  // The fast steps: what slows a core for seconds (another program, a neighbour on the host) is not in them, what slows every step is.
+  double followed = INFINITY, stalled = INFINITY;
   for (int pair = 0; pair < kPairs; ++pair) {
-    followed += step_seconds("followed" + std::to_string(pair), false);
-    stalled += step_seconds("stalled" + std::to_string(pair), true);
+    followed = std::min(followed, step_seconds("followed" + std::to_string(pair), false));
+    stalled = std::min(stalled, step_seconds("stalled" + std::to_string(pair), true));
   }
-  std::printf("a step takes %.3f ms with a console that follows, %.3f ms with one that stalls\n", 1e3 * followed / kPairs, 1e3 * stalled / kPairs);
+  std::printf("a step takes %.3f ms with a console that follows, %.3f ms with one that stalls\n", 1e3 * followed, 1e3 * stalled);
   EXPECT_LT(stalled, 1.05 * followed);
 }
 
