@@ -1,9 +1,69 @@
 #include "shared/base/files.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <array>
+#include <cerrno>
+#include <system_error>
 #include <utility>
 
 namespace ringwright::files {
+namespace {
+
+[[noreturn]] void throw_errno(const std::filesystem::path& file) { throw std::system_error(errno, std::generic_category(), file.string()); }
+
+// A file of its own name beside the one that it will replace; removed unless it has taken that place.
+class FreshFile {
+ public:
+  explicit FreshFile(const std::filesystem::path& place) : place_(place) {
+    constexpr int kAttemptsMax = 100;
+    for (int i = 0; descriptor_ < 0; ++i) {
+      fresh_ = place.parent_path() / ("." + place.filename().string() + "." + std::to_string(::getpid()) + "-" + std::to_string(i));
+      descriptor_ = ::open(fresh_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      if (descriptor_ < 0 && (errno != EEXIST || i == kAttemptsMax)) throw_errno(place);
+    }
+  }
+  ~FreshFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    if (!fresh_.empty()) ::unlink(fresh_.c_str());
+  }
+  FreshFile(const FreshFile&) = delete;
+  FreshFile& operator=(const FreshFile&) = delete;
+
+  void take_mode(mode_t mode) {
+    if (::fchmod(descriptor_, mode) != 0) throw_errno(place_);
+  }
+
+  void write(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+      if (written < 0 && errno != EINTR) throw_errno(place_);
+      if (written > 0) bytes.remove_prefix(static_cast<size_t>(written));
+    }
+  }
+
+  void take_place() {
+    if (::fsync(descriptor_) != 0) throw_errno(place_);
+    if (::close(std::exchange(descriptor_, -1)) != 0 || ::rename(fresh_.c_str(), place_.c_str()) != 0) throw_errno(place_);
+    fresh_.clear();
+  }
+
+ private:
+  std::filesystem::path place_, fresh_;
+  int descriptor_ = -1;
+};
+
+// So that the new name is there after a crash, too. Not every file system can; the bytes are safe either way.
+void sync_folder(const std::filesystem::path& folder) {
+  const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);
+  ::close(descriptor);
+}
+
+}  // namespace
 
 std::string kind_if_not_regular(const std::filesystem::path& file) {
   using std::filesystem::file_type;
@@ -17,6 +77,20 @@ std::string kind_if_not_regular(const std::filesystem::path& file) {
   for (const auto& [known, name] : kKinds)
     if (known == type) return name;
   return "";
+}
+
+void replace(const std::filesystem::path& file, std::string_view bytes) {
+  std::error_code absent;
+  const std::filesystem::path linked = std::filesystem::canonical(file, absent);
+  const std::filesystem::path place = absent ? file : linked;
+  struct stat status{};
+  const bool is_there = ::stat(place.c_str(), &status) == 0;
+  if (is_there && ::access(place.c_str(), W_OK) != 0) throw_errno(file);
+  FreshFile fresh(place);
+  if (is_there) fresh.take_mode(status.st_mode & 07777);
+  fresh.write(bytes);
+  fresh.take_place();
+  sync_folder(place.parent_path());
 }
 
 }  // namespace ringwright::files

@@ -4,7 +4,7 @@
 
 #include "shared/recipe/failure.h"
 #include "shared/recipe/interpolation.h"
-#include "shared/recipe/known_keys.h"
+#include "shared/recipe/key_table.h"
 #include "shared/recipe/merge.h"
 #include "shared/recipe/overrides.h"
 #include "shared/recipe/reader.h"
@@ -20,6 +20,8 @@ constexpr std::string_view kReplaceMarker = "_override_";
 
 class Loader {
  public:
+  explicit Loader(ParentCache* parents) : parents_(parents) {}
+
   Node load(const fs::path& file, const std::string& text) {
     Node tree = parse_yaml(text, file.string());
     const Node* defaults = tree.find("defaults");
@@ -31,7 +33,10 @@ class Loader {
     chain_.push_back(fs::weakly_canonical(file));
     for (const Node& parent : parents) {
       Node loaded = load_parent(file, parent);
-      merge_over(merged, loaded, merged);
+      if (merged.entries.empty())
+        merged.entries = std::move(loaded.entries);
+      else
+        merge_over(merged, loaded, merged);
     }
     chain_.pop_back();
     lay_over(merged, std::move(tree));
@@ -55,6 +60,7 @@ class Loader {
 
   Node load_parent(const fs::path& file, const Node& name) {
     const fs::path parent = (file.parent_path() / name.text).lexically_normal();
+    if (const Node* known = parents_ ? parents_->find(parent) : nullptr) return *known;
     const fs::path canonical = fs::weakly_canonical(parent);
     if (std::find(chain_.begin(), chain_.end(), canonical) != chain_.end())
       fail("RW-RECIPE-006", "the recipes name each other as parents: " + loop_text(canonical), name.origin, "parents without a circle",
@@ -63,7 +69,9 @@ class Loader {
     if (!fs::is_regular_file(parent))
       fail("RW-RECIPE-001", "the parent " + name.text + " is not there", name.origin, "a file at " + parent.string(),
            "correct defaults; the path is relative to the file that names it");
-    return load(parent, read_text(parent));
+    Node merged = load(parent, read_text(parent));
+    if (parents_) parents_->add(parent, merged);
+    return merged;
   }
 
   std::string loop_text(const fs::path& again) const {
@@ -83,6 +91,7 @@ class Loader {
     merge_over(merged, child, merged);
   }
 
+  ParentCache* parents_;
   std::vector<fs::path> chain_;
 };
 
@@ -113,14 +122,34 @@ void collect_leftovers(const Node& node, const std::string& path, std::vector<Wa
 
 }  // namespace
 
-Node load_tree(const fs::path& file) { return Loader().load(file, read_text(file)); }
+const Node* ParentCache::find(const fs::path& file) const {
+  const auto found = merged_.find(file.native());
+  if (found == merged_.end()) return nullptr;
+  ++hits_;
+  return &found->second;
+}
 
-Recipe load_recipe(const fs::path& file, const std::vector<std::string>& overrides) {
+void ParentCache::add(const fs::path& file, const Node& merged) {
+  if (merged_.size() < kFilesMax) merged_.emplace(file.native(), merged);
+}
+
+Node load_tree(const fs::path& file, ParentCache* parents) { return load_tree(file, read_text(file), parents); }
+Node load_tree(const fs::path& file, const std::string& text, ParentCache* parents) { return Loader(parents).load(file, text); }
+
+Origin find_origin(const Recipe& recipe, const std::string& key) {
+  const auto found = recipe.origins.lower_bound(key);
+  if (found != recipe.origins.end() && found->first == key) return found->second;
+  const auto below = recipe.origins.lower_bound(key + ".");
+  if (!key.empty() && below != recipe.origins.end() && below->first.starts_with(key + ".")) return below->second;
+  return {recipe.file.string(), 0, 0};
+}
+
+Recipe load_recipe(const fs::path& file, const std::vector<std::string>& overrides, ParentCache* parents) {
   Recipe recipe;
   recipe.file = file;
   recipe.text = read_text(file);
   recipe.overrides = overrides;
-  Node root = Loader().load(file, recipe.text);
+  Node root = load_tree(file, recipe.text, parents);
   apply_overrides(root, overrides);
   resolve_interpolations(root);
   recipe.resolved = to_json(root);

@@ -35,8 +35,13 @@ struct Recipe {
   std::vector<Warning> warnings;  // unknown keys with the nearest known one, leftovers
 };
 
-// Throws Error with file:line:column; RW-RECIPE-0xx, exit code 2.
-Recipe load_recipe(const std::filesystem::path& file, const std::vector<std::string>& overrides = {});
+class ParentCache;  // loader.h
+
+// Throws Error with file:line:column; RW-RECIPE-0xx, exit code 2. Several recipes load faster with one cache of their parents.
+Recipe load_recipe(const std::filesystem::path& file, const std::vector<std::string>& overrides = {}, ParentCache* parents = nullptr);
+
+// Where a key, or the first value below it, was written; the recipe's file and line 0 where it was not.
+Origin find_origin(const Recipe& recipe, const std::string& key);
 
 // What a supervised fine-tuning run needs, typed; the defaults are NeMo RL's.
 struct OptimizerConfig {

@@ -5,7 +5,7 @@
 
 #include "shared/base/error.h"
 #include "shared/recipe/interpolation.h"
-#include "shared/recipe/known_keys.h"
+#include "shared/recipe/key_table.h"
 #include "shared/recipe/overrides.h"
 #include "shared/recipe/reader.h"
 #include "shared/recipe/recipe.h"
