@@ -14,7 +14,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "shared/history/fingerprint.h"
+#include "shared/fingerprint/machine.h"
 #include "tests/daemon/worker/algorithms/small_training.h"
 #include "tests/daemon/worker/support/rank_threads.h"
 
@@ -50,7 +50,7 @@ std::vector<double> train(const Curve& curve) {
   return losses;
 }
 
-nlohmann::json machine() { return {{"processor", history::node_fingerprint().at("cpu").at("model")}, {"libtorch", TORCH_VERSION}}; }
+nlohmann::json machine() { return {{"processor", fingerprint::node_fingerprint().at("cpu").at("model")}, {"libtorch", TORCH_VERSION}}; }
 
 std::filesystem::path file_of(const Curve& curve) {
   return std::filesystem::path(RINGWRIGHT_SOURCE_DIR) / "tests" / "parity" / (std::string(curve.name) + ".json");

@@ -11,7 +11,7 @@ import sys
 SOURCE, BUILD = sys.argv[1:]
 LISTS = ["packages_build"]
 # What is there before ./bootstrap starts: Debian's essential packages, and what they depend on.
-PROGRAMS = ["bash", "bible", "cmake", "ctest", "flock", "g++", "ninja", "pkg-config", "python3", "tar", "xauth", "xvfb-run", "Xvfb"]
+PROGRAMS = ["bash", "bible", "cmake", "ctest", "flock", "g++", "git", "ninja", "pkg-config", "python3", "tar", "xauth", "xvfb-run", "Xvfb"]
 LINES_A_CALL = 400
 
 

@@ -16,6 +16,8 @@ INCLUDE_RULES = [
     ("shared", r"[<\"](daemon|console)/", "shared depends on nobody outside"),
     ("shared", r"[<\"](torch|ATen|c10|imgui|implot|GLFW)", "no LibTorch and no GUI in shared"),
     ("shared/base", r"\"shared/(?!base/)", "base depends on nothing else"),
+    ("shared/fingerprint", r"\"shared/(?!base/|fingerprint/)", "a fingerprint knows no sockets and no store"),
+    ("shared/doctor", r"\"shared/(wire|history)/", "doctor reads files, no socket and no store"),
     ("shared/mesh", r"\"shared/(?!base/|mesh/)", "mesh is pure topology"),
     ("shared/layout", r"\"shared/(?!base/|layout/)", "layout is pure index arithmetic"),
     ("shared/recipe", r"<zmq|\"shared/(wire|history)/", "the recipe knows no sockets and no store"),

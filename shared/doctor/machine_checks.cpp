@@ -1,4 +1,4 @@
-#include "console/cli/doctor_checks.h"
+#include "shared/doctor/machine_checks.h"
 
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -21,8 +21,10 @@
 #include "shared/base/error.h"
 #include "shared/base/paths.h"
 #include "shared/base/text.h"
+#include "shared/doctor/needed_libraries.h"
+#include "shared/fingerprint/machine.h"
 
-namespace ringwright::cli {
+namespace ringwright::doctor {
 namespace {
 
 namespace fs = std::filesystem;
@@ -37,12 +39,7 @@ std::string environment(const char* name) {
   return value ? value : "";
 }
 
-fs::path program_folder() {
-  std::error_code ignored;
-  return fs::read_symlink("/proc/self/exe", ignored).parent_path();
-}
-
-Observation versions() {
+Observation versions(const MachineChecks&) {
   int major = 0, minor = 0, patch = 0;
   zmq_version(&major, &minor, &patch);
   return {"versions", Health::good,
@@ -52,7 +49,7 @@ Observation versions() {
           ""};
 }
 
-Observation machine() {
+Observation machine(const MachineChecks&) {
   utsname name{};
   ::uname(&name);
   const auto memory = static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(::sysconf(_SC_PAGE_SIZE));
@@ -62,53 +59,61 @@ Observation machine() {
           ""};
 }
 
-Observation programs() {
+Observation programs(const MachineChecks& checks) {
+  const fs::path& folder = checks.program_folder;
   std::string missing;
   for (const char* name : {"ringwrightd", "ringwright-worker", "ringwright-console"})
-    if (::access((program_folder() / name).c_str(), X_OK) != 0) missing += (missing.empty() ? "" : ", ") + std::string(name);
-  if (missing.empty()) return {"programs", Health::good, "daemon, worker and console are in " + program_folder().string(), ""};
+    if (::access((folder / name).c_str(), X_OK) != 0) missing += (missing.empty() ? "" : ", ") + std::string(name);
+  if (missing.empty()) return {"programs", Health::good, "daemon, worker and console are in " + folder.string(), ""};
   const bool needed = missing.find("ringwrightd") != std::string::npos || missing.find("ringwright-worker") != std::string::npos;
-  return {"programs", needed ? Health::bad : Health::note, fmt::format("not in {}: {}", program_folder().string(), missing),
-          "build them: ./bootstrap build"};
+  return {"programs",
+          needed ? Health::bad : Health::note,
+          fmt::format("not in {}: {}", folder.string(), missing),
+          "build them: ./bootstrap build",
+          {"./bootstrap build"}};
 }
 
-Observation libtorch() {
-  const std::string given = environment("RINGWRIGHT_TORCH_DIR");
-  const fs::path folder = given.empty() ? fs::path(RINGWRIGHT_BUILT_TORCH_DIR) : fs::path(given);
+Observation libtorch(const MachineChecks& checks) {
+  const fs::path& folder = checks.torch_folder;
   std::error_code ignored;
-  if (folder.empty()) return {"LibTorch", Health::note, "this build knows of none", "./bootstrap build fetches it, or set RINGWRIGHT_TORCH_DIR"};
+  if (folder.empty()) return {"LibTorch", Health::note, "this build knows of none", "./bootstrap build fetches it, or set RINGWRIGHT_TORCH_DIR", {}};
   for (const char* library : {"lib/libtorch_cpu.so", "lib/libc10.so"})
     if (!fs::exists(folder / library, ignored))
-      return {"LibTorch", Health::bad, fmt::format("{} is missing in {}", library, folder.string()),
-              "./bootstrap build fetches it again, or set RINGWRIGHT_TORCH_DIR"};
+      return {"LibTorch",
+              Health::bad,
+              fmt::format("{} is missing in {}", library, folder.string()),
+              "./bootstrap build fetches it again, or set RINGWRIGHT_TORCH_DIR",
+              {"./bootstrap build"}};
   const bool cuda = fs::exists(folder / "lib/libtorch_cuda.so", ignored);
-  return {"LibTorch", Health::good, fmt::format("{}{}", folder.string(), cuda ? ", with CUDA" : ", CPU only"), ""};
+  return {"LibTorch", Health::good, fmt::format("{}{}", folder.string(), cuda ? ", with CUDA" : ", CPU only"), "", {}};
 }
 
-size_t count_gpu_nodes() {
-  size_t count = 0;
+// Where the libraries of a wheel's dependencies are.
+std::vector<fs::path> library_folders(const fs::path& torch_folder) {
+  std::vector<fs::path> folders = {torch_folder / "lib"};
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator("/dev", ignored)) {
-    const std::string name = entry.path().filename();
-    if (name.size() > 6 && name.starts_with("nvidia") && std::isdigit(static_cast<unsigned char>(name[6]))) ++count;
-  }
-  return count;
+  for (const auto& entry : fs::directory_iterator(torch_folder.parent_path() / "nvidia", ignored)) folders.push_back(entry.path() / "lib");
+  return folders;
 }
 
-Observation devices() {
-  const size_t nodes = count_gpu_nodes();
+Observation devices(const MachineChecks& checks) {
+  const size_t nodes = fingerprint::gpu_count();
+  if (nodes == 0) return {"devices", Health::good, "no GPU: workers run on the CPU, joined by Gloo", ""};
   void* driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
   const std::string reason = driver ? "" : std::string(::dlerror());
   if (driver) ::dlclose(driver);
-  if (nodes == 0) return {"devices", Health::good, "no GPU: workers run on the CPU, joined by Gloo", ""};
   if (!driver)
     return {"devices", Health::note, fmt::format("{} GPUs, but no driver library: {}", nodes, reason),
             "install NVIDIA's driver libraries (libcuda.so.1)"};
+  const std::vector<std::string> missing = missing_libraries(checks.torch_folder / "lib/libtorch_cuda.so", library_folders(checks.torch_folder));
+  if (!missing.empty())
+    return {"devices", Health::note, fmt::format("{} GPUs, but LibTorch's CUDA part lacks {}", nodes, fmt::join(missing, ", ")),
+            "install the CUDA toolkit's libraries, or put them into nvidia/*/lib beside LibTorch"};
   return {"devices", Health::good, fmt::format("{} GPUs", nodes), ""};
 }
 
 // What a run needs: a port on loopback that the system chooses.
-Observation ports() {
+Observation ports(const MachineChecks&) {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -122,7 +127,7 @@ Observation ports() {
   return {"ports", Health::good, fmt::format("the system gives ports on 127.0.0.1 (just now {})", ntohs(address.sin_port)), ""};
 }
 
-Observation shared_memory() {
+Observation shared_memory(const MachineChecks&) {
   struct statvfs status{};
   if (::statvfs("/dev/shm", &status) != 0)
     return {"/dev/shm", Health::note, std::string("cannot be looked at: ") + std::strerror(errno), "mount a tmpfs there"};
@@ -132,15 +137,19 @@ Observation shared_memory() {
   return {"/dev/shm", Health::good, text::format_bytes(bytes) + " free", ""};
 }
 
-Observation file_handles() {
+Observation file_handles(const MachineChecks&) {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
   if (limit.rlim_cur < kFilesMin)
-    return {"file handles", Health::note, fmt::format("{} for each process", limit.rlim_cur), fmt::format("ulimit -n {}", kFilesMin)};
+    return {"file handles",
+            Health::note,
+            fmt::format("{} for each process", limit.rlim_cur),
+            "raise the limit in the shell that starts the daemon",
+            {fmt::format("ulimit -n {}", kFilesMin)}};
   return {"file handles", Health::good, limit.rlim_cur == RLIM_INFINITY ? "no limit" : fmt::format("{} for each process", limit.rlim_cur), ""};
 }
 
-Observation runtime_folder() {
+Observation runtime_folder(const MachineChecks&) {
   const fs::path folder = paths::runtime_directory();
   paths::ipc_endpoint(folder / "control.sock");
   return {"sockets", Health::good, folder.string() + ", yours alone", ""};
@@ -160,10 +169,10 @@ Observation writable(const std::string& name, const fs::path& folder, const std:
   return {name, Health::good, seen, ""};
 }
 
-Observation state_folder() { return writable("state", paths::state_directory(), "XDG_STATE_HOME"); }
-Observation cache_folder() { return writable("cache", paths::cache_directory(), "RINGWRIGHT_CACHE"); }
+Observation state_folder(const MachineChecks&) { return writable("state", paths::state_directory(), "XDG_STATE_HOME"); }
+Observation cache_folder(const MachineChecks&) { return writable("cache", paths::cache_directory(), "RINGWRIGHT_CACHE"); }
 
-Observation display() {
+Observation display(const MachineChecks&) {
   const std::string x11 = environment("DISPLAY");
   if (!x11.empty()) return {"display", Health::good, "DISPLAY is " + x11, ""};
   if (!environment("WAYLAND_DISPLAY").empty())
@@ -174,7 +183,7 @@ Observation display() {
 
 struct Check {
   const char* name;
-  Observation (*look)();
+  Observation (*look)(const MachineChecks& checks);
 };
 
 constexpr Check kChecks[] = {{"versions", versions},      {"machine", machine},    {"programs", programs},      {"LibTorch", libtorch},
@@ -183,11 +192,21 @@ constexpr Check kChecks[] = {{"versions", versions},      {"machine", machine}, 
 
 }  // namespace
 
-std::vector<Observation> examine() {
+fs::path own_program_folder() {
+  std::error_code ignored;
+  return fs::read_symlink("/proc/self/exe", ignored).parent_path();
+}
+
+fs::path torch_folder(const fs::path& built_with) {
+  const std::string given = environment("RINGWRIGHT_TORCH_DIR");
+  return given.empty() ? built_with : fs::path(given);
+}
+
+std::vector<Observation> examine_machine(const MachineChecks& checks) {
   std::vector<Observation> observations;
   for (const Check& check : kChecks) {
     try {
-      observations.push_back(check.look());
+      observations.push_back(check.look(checks));
     } catch (const Error& error) {
       observations.push_back({check.name, Health::bad, error.parts().what + " (" + error.parts().where + ")", error.parts().action});
     } catch (const std::exception& error) {
@@ -197,4 +216,4 @@ std::vector<Observation> examine() {
   return observations;
 }
 
-}  // namespace ringwright::cli
+}  // namespace ringwright::doctor

@@ -1,34 +1,20 @@
 #include <gtest/gtest.h>
 
-#include <fstream>
+#include "shared/base/error.h"
+#include "shared/fingerprint/inputs.h"
+#include "tests/support/temporary_folder.h"
 
-#include "shared/history/fingerprint.h"
-#include "tests/shared/history/temporary_store.h"
-
-namespace ringwright::history {
+namespace ringwright::fingerprint {
 namespace {
 
-using testing::TemporaryFolder;
-
-void write(const std::filesystem::path& file, const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
-
-TEST(Fingerprint, NamesMachineAndLibraries) {
-  const nlohmann::json node = node_fingerprint();
-  EXPECT_FALSE(node.at("node").get<std::string>().empty());
-  EXPECT_TRUE(node.at("kernel").get<std::string>().starts_with("Linux "));
-  EXPECT_GT(node.at("cpu").at("cores").get<int>(), 0);
-  EXPECT_GT(node.at("memory_bytes").get<uint64_t>(), 1u << 20);
-  EXPECT_EQ(node.at("ringwright"), RINGWRIGHT_VERSION);
-  for (const char* library : {"sqlite", "zmq", "yaml-cpp", "xxhash", "nlohmann-json"})
-    EXPECT_NE(node.at("libraries").at(library).get<std::string>().find('.'), std::string::npos) << library;
-}
+using test::TemporaryFolder;
 
 // The value for no bytes is in xxHash's own specification.
-TEST(Fingerprint, HashesAsXxhsumDoes) {
+TEST(Inputs, HashesAsXxhsumDoes) {
   EXPECT_EQ(xxh3_of_text(""), "2d06800538d394c2");
   TemporaryFolder folder;
   const std::string large(3'000'001, 'x');  // longer than what is read at once
-  write(folder.path() / "large", large);
+  folder.write("large", large);
   EXPECT_EQ(xxh3_of_file(folder.path() / "large"), xxh3_of_text(large));
   try {
     xxh3_of_file(folder.path() / "missing");
@@ -39,13 +25,13 @@ TEST(Fingerprint, HashesAsXxhsumDoes) {
   }
 }
 
-TEST(Fingerprint, CoversAllThatGoesIn) {
+TEST(Inputs, CoversAllThatGoesIn) {
   TemporaryFolder folder;
   std::filesystem::create_directories(folder.path() / "model" / "deeper.json");
-  write(folder.path() / "model" / "config.json", "{}");
-  write(folder.path() / "model" / "model.safetensors", "weights");
-  write(folder.path() / "model" / "notes.md", "not hashed");
-  write(folder.path() / "train.txt", "text");
+  folder.write("model/config.json", "{}");
+  folder.write("model/model.safetensors", "weights");
+  folder.write("model/notes.md", "not hashed");
+  folder.write("train.txt", "text");
   const nlohmann::json inputs = input_fingerprint("a: 1\n", {{"model", (folder.path() / "model").string()},
                                                              {"train", (folder.path() / "train.txt").string()},
                                                              {"validation", nullptr},
@@ -57,9 +43,9 @@ TEST(Fingerprint, CoversAllThatGoesIn) {
   EXPECT_EQ(inputs.at("model").at("files").at("model.safetensors").at("xxh3"), xxh3_of_text("weights"));
   EXPECT_TRUE(inputs.at("tokenizer").contains("error"));
   EXPECT_FALSE(inputs.contains("validation"));
-  write(folder.path() / "train.txt", "texts");
+  folder.write("train.txt", "texts");
   EXPECT_NE(input_fingerprint("a: 1\n", {{"train", (folder.path() / "train.txt").string()}}).at("train"), inputs.at("train"));
 }
 
 }  // namespace
-}  // namespace ringwright::history
+}  // namespace ringwright::fingerprint

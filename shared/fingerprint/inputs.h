@@ -1,4 +1,4 @@
-// What a run was made of, so that two runs can be told apart later: the machine, the libraries, and hashes of all that went in.
+// Hashes of all that went into a run: recipe, weights, tokenizer, data.
 #pragma once
 
 #include <filesystem>
@@ -6,11 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace ringwright::history {
-
-// {node, kernel, cpu: {model, cores, flags}, memory_bytes, ringwright, libraries: {sqlite, zmq, yaml-cpp, xxhash, ...}}.
-// flags: those of the processor's that decide which kernels run (avx2, avx512f, amx_tile, ...). LibTorch's version comes from the worker.
-nlohmann::json node_fingerprint();
+namespace ringwright::fingerprint {
 
 // XXH3, 64 bits, as 16 hexadecimal digits, as `xxhsum -H3` prints it.
 std::string xxh3_of_text(std::string_view text);
@@ -22,4 +18,4 @@ std::string xxh3_of_file(const std::filesystem::path& file);
 // cannot be read has `error` in place of its hash. Reads every byte of them, so it takes as long as the disk does: call it off the main loop.
 nlohmann::json input_fingerprint(std::string_view recipe_text, const nlohmann::json& paths);
 
-}  // namespace ringwright::history
+}  // namespace ringwright::fingerprint
