@@ -31,8 +31,8 @@ nlohmann::json start_daemon(const DaemonOptions& options);
 struct StopOptions {
   bool drain = false;  // let its runs end by themselves
 };
-// Asks the daemon that said hello with `daemon` to end, and waits until its process has: its history is closed then, and its place is free. False when
-// it lives on after `wait` (without one: waits for as long as it takes).
+// Asks the daemon that said hello with `daemon` to end, and waits until its process has: its history is closed then, and its place is free. False
+// when it lives on after `wait` (without one: waits for as long as it takes).
 bool end_daemon(const nlohmann::json& daemon, const StopOptions& options, std::optional<std::chrono::milliseconds> wait);
 
 // The daemon that is there, or a new one. One that writes another history than `options.store` gives way when it has no run and would have ended with

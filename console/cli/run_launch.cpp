@@ -97,6 +97,7 @@ Launch make_launch(const recipe::Recipe& recipe, const LaunchOptions& options) {
                       {"train", path_of(recipe, config.train.path)},
                       {"validation", path_of(recipe, config.validation.path)}}}};
   if (options.port != 0) launch.request["port"] = options.port;
+  if (!options.relaunch_of.empty()) launch.request.update({{"relaunch_of", options.relaunch_of}, {"who", options.who}});
   return launch;
 }
 

@@ -22,6 +22,7 @@ struct LaunchOptions {
   std::string name;   // empty: the recipe's
   uint16_t port = 0;  // of the rendezvous; 0: any that is free
   Probe probe = Probe::none;
+  std::string relaunch_of, who;  // the run that this one repeats, and who asked for it
 };
 
 struct Launch {

@@ -18,10 +18,10 @@ struct StateStyle {
   history::RunState state;
   Style style;
 };
-constexpr StateStyle kStateStyles[] = {{history::RunState::running, Style::accent},   {history::RunState::starting, Style::accent},
-                                       {history::RunState::stopping, Style::warning}, {history::RunState::finished, Style::good},
-                                       {history::RunState::failed, Style::bad},       {history::RunState::lost, Style::bad},
-                                       {history::RunState::stopped, Style::warning}};
+constexpr StateStyle kStateStyles[] = {{history::RunState::paused, Style::warning},  {history::RunState::running, Style::accent},
+                                       {history::RunState::starting, Style::accent}, {history::RunState::stopping, Style::warning},
+                                       {history::RunState::finished, Style::good},   {history::RunState::failed, Style::bad},
+                                       {history::RunState::lost, Style::bad},        {history::RunState::stopped, Style::warning}};
 
 struct KindName {
   wire::Kind kind;

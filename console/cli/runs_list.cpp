@@ -72,7 +72,7 @@ void build_runs_list(CLI::App& runs, Invocation& invocation) {
   options->store.add_to(command);
   command.add_option("-n,--limit", options->limit, "how many at most")->capture_default_str();
   command.add_option("--state", options->state, "only runs in this state")
-      ->check(CLI::IsMember({"queued", "starting", "running", "stopping", "finished", "failed", "stopped", "lost"}));
+      ->check(CLI::IsMember({"queued", "starting", "running", "paused", "stopping", "finished", "failed", "stopped", "lost"}));
   set_action(command, invocation, [options, &invocation] { return list(*options, invocation); });
 }
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "console/cli/run_text.h"
@@ -115,6 +116,35 @@ void print_checkpoints(const history::Reader& reader, const std::string& run) {
   table.print();
 }
 
+// What somebody asked of the run while it went on, and what came of it; oldest first.
+std::vector<wire::Event> steering_events(const history::Reader& reader, const std::string& run) {
+  constexpr size_t kEventsMax = 100'000;
+  constexpr const char* kNames[] = {"run.steering", "run.setting", "run.paused", "run.resumed", "run.stopping"};
+  std::vector<wire::Event> events = reader.run_events(run, kEventsMax);
+  std::erase_if(events, [&](const wire::Event& event) {
+    const std::string name = event.body.value("name", "");
+    return std::find(std::begin(kNames), std::end(kNames), name) == std::end(kNames);
+  });
+  std::reverse(events.begin(), events.end());
+  return events;
+}
+
+void print_steering(const history::Reader& reader, const std::string& run) {
+  Table table({{"steered at"}, {"what"}, {"who", Align::left, true}});
+  for (const wire::Event& event : steering_events(reader, run)) {
+    const nlohmann::json& body = event.body;
+    const std::string name = body.value("name", "");
+    std::string what = name == "run.steering" ? "asked: " + body.value("action", "") : name.substr(name.find('.') + 1);
+    if (body.contains("key")) what += fmt::format(" {}={}", body.value("key", ""), text_of(body.value("value", nlohmann::json())));
+    if (body.contains("step")) what += fmt::format(" after step {}", text_of(body.at("step")));
+    if (body.contains("as")) what += fmt::format(" of {} as {}", text_of(body.value("of", nlohmann::json())), text_of(body.at("as")));
+    table.add_row({format_time(event.time_unix_ns), text::printable(what), text::printable(body.value("who", ""))});
+  }
+  if (table.empty()) return;
+  std::puts("");
+  table.print();
+}
+
 nlohmann::json counters_json(const history::RunCounters& counters) {
   return {{"segment", counters.segment},
           {"metrics_replaced", counters.metrics_replaced},
@@ -148,6 +178,12 @@ nlohmann::json document(const history::Reader& reader, const history::RunRecord&
   json["checkpoints"] = nlohmann::json::array();
   for (const history::CheckpointRecord& checkpoint : reader.checkpoints(run.id))
     json["checkpoints"].push_back({{"step", checkpoint.step}, {"path", checkpoint.path}, {"bytes", checkpoint.bytes}});
+  json["steering"] = nlohmann::json::array();
+  for (const wire::Event& event : steering_events(reader, run.id)) {
+    nlohmann::json entry = event.body;
+    entry["time_unix_ns"] = event.time_unix_ns;
+    json["steering"].push_back(std::move(entry));
+  }
   json["ranks"] = nlohmann::json::array();
   for (const history::RankStatus& status : reader.rank_statuses(run.id))
     json["ranks"].push_back({{"rank", status.rank},
@@ -172,6 +208,7 @@ int show(const Options& options, const Invocation& invocation) {
     print_metrics(reader, run.id);
     print_ranks(reader, run.id);
     print_checkpoints(reader, run.id);
+    print_steering(reader, run.id);
     print_counters(reader.counters(run.id));
   }
   return 0;

@@ -5,7 +5,7 @@
 namespace ringwright::service {
 
 void admit(const LaunchRequest& request) {
-  if (request.spec.talk_points > 0) return;
+  if (request.spec.talk.talks()) return;
   recipe::Recipe recipe;
   recipe.file = request.record.recipe_path;
   recipe.text = request.record.recipe_text;

@@ -55,6 +55,10 @@ const ControlServer::Operation ControlServer::kOperations[] = {{"hello", &Contro
                                                                {"status", &ControlServer::status},
                                                                {"run.launch", &ControlServer::run_launch},
                                                                {"run.stop", &ControlServer::run_stop},
+                                                               {"run.pause", &ControlServer::run_steer},
+                                                               {"run.resume", &ControlServer::run_steer},
+                                                               {"run.checkpoint", &ControlServer::run_steer},
+                                                               {"run.set", &ControlServer::run_steer},
                                                                {"run.list", &ControlServer::run_list},
                                                                {"snapshot", &ControlServer::snapshot},
                                                                {"events.range", &ControlServer::events_range},
@@ -153,8 +157,15 @@ nlohmann::json ControlServer::run_launch(const json& request) {
 }
 
 nlohmann::json ControlServer::run_stop(const json& request) {
+  const auto mode = request.value<std::string>("mode", request.value("force", false) ? "now" : "after-step");
+  if (mode == "after-checkpoint") return run_steer(request);
+  if (mode != "after-step" && mode != "now") throw bad_request("a run stops after-step, after-checkpoint or now, not `" + mode + "`");
   const auto run = request.at("run").get<std::string>();
-  return {{"state", history::to_string(supervisor_.stop(run, request.value("force", false), "on request"))}};
+  return {{"state", history::to_string(supervisor_.stop(run, mode == "now", "on request", who_asks(request)))}};
+}
+
+nlohmann::json ControlServer::run_steer(const json& request) {
+  return {{"state", history::to_string(supervisor_.steer(request.at("run").get<std::string>(), read_steering_request(request)))}};
 }
 
 nlohmann::json ControlServer::run_list(const json&) {

@@ -41,6 +41,7 @@ class ControlServer {
   json status(const json& request);
   json run_launch(const json& request);
   json run_stop(const json& request);
+  json run_steer(const json& request);
   json run_list(const json& request);
   json snapshot(const json& request);
   json events_range(const json& request);

@@ -26,14 +26,17 @@ nlohmann::json map_field(const nlohmann::json& arguments, const char* name) {
 
 void read_sizes(const nlohmann::json& arguments, LaunchRequest& request) {
   wire::WorkerSpec& spec = request.spec;
-  const nlohmann::json talk = map_field(arguments, "talk");
-  nlohmann::json mesh = map_field(arguments, "mesh");
-  spec.talk_points = field<uint64_t>(talk, "points", 0);
+  nlohmann::json talk = map_field(arguments, "talk"), mesh = map_field(arguments, "mesh");
   spec.world_size = talk.empty() ? field<int>(arguments, "world_size", 1) : field<int>(talk, "workers", 1);
+  const bool talks = !talk.empty();
+  talk.erase("workers");
+  spec.talk = wire::talk_plan_from_json(talk);
+  if (talks && !spec.talk.talks())
+    throw Error({"RW-DAEMON-030", "run.launch: a talk-only worker has nothing to say", "talk", "`points` above 0, or `from`", "say what to send"});
   if (spec.world_size < 1 || spec.world_size > kWorldSizeMax)
     throw Error({"RW-DAEMON-031", "a run of " + std::to_string(spec.world_size) + " workers cannot be started", "world_size",
                  "1 to " + std::to_string(kWorldSizeMax), "change cluster.gpus_per_node or cluster.num_nodes", ExitCode::refused});
-  if (!talk.empty()) mesh = {{"dp_shard", spec.world_size}};
+  if (talks) mesh = {{"dp_shard", spec.world_size}};
   int* const axes[] = {&spec.pp, &spec.dp_replicate, &spec.dp_shard, &spec.cp, &spec.tp};
   for (size_t i = 0; i < std::size(kMeshAxes); ++i) request.record.mesh[kMeshAxes[i]] = *axes[i] = field<int>(mesh, kMeshAxes[i], 1);
   (void)wire::mesh_of(spec);
@@ -54,8 +57,8 @@ LaunchRequest read_launch_request(const nlohmann::json& arguments) {
                  "leave it out: a free one is chosen"});
   request.port = static_cast<uint16_t>(port);
   history::RunRecord& record = request.record;
-  record.name = field<std::string>(arguments, "name", request.spec.talk_points ? "talk" : "run");
-  record.algorithm = field<std::string>(arguments, "algorithm", request.spec.talk_points ? "talk" : "sft");
+  record.name = field<std::string>(arguments, "name", request.spec.talk.talks() ? "talk" : "run");
+  record.algorithm = field<std::string>(arguments, "algorithm", request.spec.talk.talks() ? "talk" : "sft");
   record.world_size = request.spec.world_size;
   record.recipe = request.spec.recipe;
   record.recipe_text = field<std::string>(arguments, "recipe_text", "");

@@ -53,10 +53,10 @@ void Ledger::append(wire::Event event) {
   writer_->append(std::move(event));
 }
 
-void Ledger::append_own(const std::string& run, nlohmann::json body) {
+void Ledger::append_own(const std::string& run, nlohmann::json body, int64_t time_unix_ns) {
   wire::Event event;
   event.run = run;
-  event.time_unix_ns = wire::now_unix_ns();
+  event.time_unix_ns = time_unix_ns > 0 ? time_unix_ns : wire::now_unix_ns();
   event.body = std::move(body);
   append(std::move(event));
 }
@@ -99,9 +99,9 @@ void Ledger::create_run(const history::RunRecord& run) {
   writer_->create_run(run);
 }
 
-void Ledger::set_state(const std::string& run, history::RunState state, const std::string& reason, int failed_rank) {
+void Ledger::set_state(const std::string& run, history::RunState state, const std::string& reason, int failed_rank, int64_t time_unix_ns) {
   try {
-    writer_->set_state(run, state, reason, failed_rank);
+    writer_->set_state(run, state, reason, failed_rank, time_unix_ns);
   } catch (const Error& error) {
     spdlog::error("run {}: its state {} is not recorded yet: {}", run, history::to_string(state), error.what());
   }

@@ -26,7 +26,8 @@ class Ledger {
   bool has_room() const;
   // Queues the event. The daemon's own events (few, rank -1) are taken also when there is no room.
   void append(wire::Event event);
-  void append_own(const std::string& run, nlohmann::json body);
+  // `time_unix_ns` 0: now.
+  void append_own(const std::string& run, nlohmann::json body, int64_t time_unix_ns = 0);
   // Readable when take_committed() has something.
   int fd() const { return fd_; }
   std::vector<wire::Event> take_committed();
@@ -34,7 +35,7 @@ class Ledger {
   // Throws when the store refuses: a run that cannot be recorded is not started.
   void create_run(const history::RunRecord& run);
   // Recorded as soon as the store can; never throws, never waits while the store fails.
-  void set_state(const std::string& run, history::RunState state, const std::string& reason, int failed_rank = -1);
+  void set_state(const std::string& run, history::RunState state, const std::string& reason, int failed_rank, int64_t time_unix_ns);
   void set_fingerprint(const std::string& run, const nlohmann::json& fingerprint);
   std::vector<std::string> mark_unfinished_as_lost(const std::string& reason);
 

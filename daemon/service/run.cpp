@@ -52,6 +52,11 @@ struct Run::Rank {
 Run::Run(RunServices& services, history::RunRecord record, wire::WorkerSpec spec)
     : services_(services), record_(std::move(record)), spec_(std::move(spec)), directory_(spec_.directory) {
   for (int rank = 0; rank < spec_.world_size; ++rank) ranks_.push_back(std::make_unique<Rank>(rank, directory_));
+  const nlohmann::json checkpointing = spec_.recipe.is_object() ? spec_.recipe.value("checkpointing", nlohmann::json::object()) : nlohmann::json();
+  if (!checkpointing.is_object()) return;
+  const auto enabled = checkpointing.find("enabled"), period = checkpointing.find("save_period");
+  saves_checkpoints_ = enabled != checkpointing.end() && *enabled == true;
+  saves_periodically_ = saves_checkpoints_ && period != checkpointing.end() && period->is_number() && period->get<double>() > 0;
 }
 
 Run::~Run() {
@@ -103,8 +108,9 @@ void Run::watch_output(Rank&, Fd& fd) const {
   ::epoll_ctl(services_.output_poll_fd, EPOLL_CTL_ADD, fd.get(), &event);
 }
 
-void Run::request_stop(bool force, const std::string& reason) {
+void Run::request_stop(bool force, const std::string& reason, const std::string& who) {
   if (over()) return;
+  if (!who.empty()) services_.ledger.append_own(id(), {{"name", "run.steering"}, {"action", force ? "stop-now" : "stop"}, {"who", who}});
   const auto now = Clock::now();
   if (!stop_asked() && !failure_) {
     stop_asked_at_ = now;
@@ -118,21 +124,51 @@ void Run::request_stop(bool force, const std::string& reason) {
   killed_ = true;
 }
 
+void Run::steer(const SteeringRequest& request) {
+  require_steerable(request, {id(), record_.state, record_.algorithm, saves_checkpoints_, saves_periodically_});
+  stop_after_checkpoint_ |= request.action == SteeringAction::stop_after_checkpoint;
+  services_.ledger.append_own(id(), steering_event(request));
+  services_.link.send(id(), 0, message_to_worker(request));
+}
+
 void Run::take_event(wire::Event event) {
   if (event.rank < 0 || event.rank >= static_cast<int>(ranks_.size())) return;
   Rank& rank = *ranks_[static_cast<size_t>(event.rank)];
-  if (!rank.connected) {
-    rank.connected = true;
-    if (stop_asked()) services_.link.send(id(), rank.rank, {{"op", "stop"}});
-    const bool all = std::all_of(ranks_.begin(), ranks_.end(), [](const auto& each) { return each->connected; });
-    if (all && record_.state == RunState::starting) set_state(RunState::running, "");
-  }
+  if (!rank.connected) take_connection(rank);
   if (event.worker_sequence <= rank.last_sequence) return;
   rank.last_sequence = event.worker_sequence;
   if (event.kind == wire::Kind::log) rank.log.write(event.body.value("text", ""));
-  if (event.kind == wire::Kind::event && event.body.value("name", "") == "run.error")
-    rank.told_code = event.body.value("code", ""), rank.told_error = event.body.value("what", "").substr(0, kMemoryOfErrorBytesMax);
+  if (event.kind == wire::Kind::event) take_named(rank, event.body);
   services_.ledger.append(std::move(event));
+}
+
+void Run::take_connection(Rank& rank) {
+  rank.connected = true;
+  if (stop_asked()) services_.link.send(id(), rank.rank, {{"op", "stop"}});
+  const bool all = std::all_of(ranks_.begin(), ranks_.end(), [](const auto& each) { return each->connected; });
+  if (all && record_.state == RunState::starting) set_state(RunState::running, "");
+}
+
+void Run::take_named(Rank& rank, const nlohmann::json& body) {
+  const std::string name = body.value("name", "");
+  if (name == "run.error") rank.told_code = body.value("code", ""), rank.told_error = body.value("what", "").substr(0, kMemoryOfErrorBytesMax);
+  if (rank.rank == 0) follow_steering(name, body);
+}
+
+// What rank 0 has done between two steps.
+void Run::follow_steering(const std::string& name, const nlohmann::json& body) {
+  const auto number = [&](const char* field) {
+    const auto found = body.find(field);
+    return found != body.end() && found->is_number() ? found->get<double>() : -1;
+  };
+  const std::string after = "after step " + std::to_string(static_cast<int64_t>(number("step")));
+  if (name == "run.paused" && record_.state == RunState::running) set_state(RunState::paused, after);
+  if (name == "run.resumed" && record_.state == RunState::paused) set_state(RunState::running, "");
+  if (name == "run.setting" && body.value("key", "") == "checkpointing.save_period") saves_periodically_ = saves_checkpoints_ && number("value") > 0;
+  if (name != "run.stopping" || !stop_after_checkpoint_ || stop_asked() || failure_) return;
+  stop_asked_at_ = Clock::now();
+  stop_reason_ = "on request, with a checkpoint " + after;
+  set_state(RunState::stopping, stop_reason_);
 }
 
 void Run::drain_output() {
@@ -280,15 +316,16 @@ void Run::set_state(RunState state, const std::string& reason, nlohmann::json mo
   record_.state = state;
   record_.reason = reason;
   const int64_t now = wire::now_unix_ns();
-  if (state == RunState::running) record_.started_unix_ns = now;
+  if (state == RunState::running && record_.started_unix_ns == 0) record_.started_unix_ns = now;
   if (history::is_final(state)) record_.ended_unix_ns = now;
   spdlog::info("run {} ({}): {}{}{}", id(), record_.name, history::to_string(state), reason.empty() ? "" : ": ", reason);
   more["name"] = "run.state";
   more["state"] = history::to_string(state);
   more["reason"] = reason;
-  // In this order: who finds the state in the store finds the event too, and the event is published only when the state is in the store.
-  services_.ledger.append_own(id(), std::move(more));
-  services_.ledger.set_state(id(), state, reason, record_.failed_rank);
+  // In this order: who finds the state in the store finds the event too, and the event is published only when the state is in the store. One time for
+  // both: who sees the run live and who reads it later see the same.
+  services_.ledger.append_own(id(), std::move(more), now);
+  services_.ledger.set_state(id(), state, reason, record_.failed_rank, now);
 }
 
 void Run::ping() {
@@ -322,6 +359,7 @@ nlohmann::json Run::summary() const {
           {"algorithm", record_.algorithm},
           {"state", history::to_string(record_.state)},
           {"reason", record_.reason},
+          {"stop_after_checkpoint", stop_after_checkpoint_},
           {"world_size", record_.world_size},
           {"mesh", record_.mesh},
           {"directory", directory_.string()},

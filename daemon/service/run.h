@@ -3,6 +3,7 @@
 //   starting -> running -> finished              every rank ended with 0
 //                       -> stopping -> stopped   asked to; "forced" where SIGKILL was needed
 //                       -> stopping -> failed    a rank died; the others are ended
+//              running <-> paused                as rank 0 says; a paused run stops and fails as a running one does
 #pragma once
 
 #include <sys/types.h>
@@ -21,6 +22,7 @@
 #include "daemon/service/listening_port.h"
 #include "daemon/service/options.h"
 #include "daemon/service/spawn.h"
+#include "daemon/service/steering.h"
 #include "daemon/service/worker_link.h"
 #include "shared/history/records.h"
 #include "shared/wire/worker_spec.h"
@@ -47,7 +49,10 @@ class Run {
 
   // Starts all ranks. A rank that cannot be started makes the run fail; nothing is thrown.
   void start(ListeningPort port);
-  void request_stop(bool force, const std::string& reason);
+  // `who`: asked for it; kept in the history unless it is empty.
+  void request_stop(bool force, const std::string& reason, const std::string& who);
+  // Asks rank 0; the history keeps who asked. Throws what require_steerable() throws.
+  void steer(const SteeringRequest& request);
 
   // A worker's event, in the order of its numbers; handed to the ledger.
   void take_event(wire::Event event);
@@ -78,6 +83,9 @@ class Run {
   };
 
   void start_rank(Rank& rank, int listen_fd);
+  void take_connection(Rank& rank);
+  void take_named(Rank& rank, const nlohmann::json& body);
+  void follow_steering(const std::string& name, const nlohmann::json& body);
   void watch_output(Rank& rank, Fd& fd) const;
   void drain(Rank& rank, Fd& fd, LineSplitter& splitter, const char* level);
   void take_line(Rank& rank, const char* level, std::string line);
@@ -99,6 +107,7 @@ class Run {
   std::string stop_reason_;
   std::optional<Failure> failure_;
   bool killed_ = false;
+  bool saves_checkpoints_ = false, saves_periodically_ = false, stop_after_checkpoint_ = false;
 
   // The latest values, as of what has been published.
   nlohmann::json latest_points_ = nlohmann::json::object();

@@ -1,10 +1,8 @@
 #include "daemon/service/supervisor.h"
 
 #include <spdlog/spdlog.h>
-#include <sqlite3.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +16,7 @@
 #include "daemon/service/strays.h"
 #include "shared/base/error.h"
 #include "shared/base/process_tree.h"
+#include "shared/fingerprint/machine.h"
 
 namespace ringwright::service {
 namespace {
@@ -30,16 +29,6 @@ int new_epoll() {
   const int fd = ::epoll_create1(EPOLL_CLOEXEC);
   if (fd < 0) throw std::system_error(errno, std::generic_category(), "epoll");
   return fd;
-}
-
-nlohmann::json node_fingerprint() {
-  utsname system{};
-  ::uname(&system);
-  return {{"node", system.nodename},
-          {"kernel", std::string(system.sysname) + " " + system.release + " " + system.machine},
-          {"ringwright", RINGWRIGHT_VERSION},
-          {"sqlite", ::sqlite3_libversion()},
-          {"processors", ::sysconf(_SC_NPROCESSORS_ONLN)}};
 }
 
 }  // namespace
@@ -85,7 +74,20 @@ std::string Supervisor::launch(const nlohmann::json& arguments) {
   request.spec.orphan_grace_s = services_.options.orphan_grace_s;
   const std::string id = request.record.id;
   record_and_start(std::move(request.record), std::move(request.spec), std::move(port));
+  if (const auto before = arguments.find("relaunch_of"); before != arguments.end() && before->is_string())
+    note_relaunch(*before, id, who_asks(arguments));
   return id;
+}
+
+// In the history of both.
+void Supervisor::note_relaunch(const std::string& before, const std::string& now, const std::string& who) {
+  const nlohmann::json event = {{"name", "run.steering"}, {"action", "relaunch"}, {"who", who}, {"of", before}, {"as", now}};
+  services_.ledger.append_own(now, event);
+  try {
+    services_.ledger.append_own(services_.ledger.reader().run(before).id, event);
+  } catch (const Error&) {
+    // Another history's run: this one has the event.
+  }
 }
 
 void Supervisor::record_and_start(history::RunRecord record, wire::WorkerSpec spec, ListeningPort port) {
@@ -99,7 +101,7 @@ void Supervisor::record_and_start(history::RunRecord record, wire::WorkerSpec sp
     std::filesystem::remove_all(directory, failure);
     throw;
   }
-  services_.ledger.set_fingerprint(record.id, node_fingerprint());
+  services_.ledger.set_fingerprint(record.id, fingerprint::node_fingerprint());
   const std::string id = record.id;
   Run& run = *(runs_[id] = std::make_unique<Run>(services_, std::move(record), std::move(spec)));
   ++launched_;
@@ -120,19 +122,32 @@ int Supervisor::next_color() {
   return color_index_ = (color_index_ + 1) % kColors;
 }
 
-history::RunState Supervisor::stop(const std::string& run, bool force, const std::string& reason) {
-  if (const auto found = runs_.find(run); found != runs_.end()) {
-    found->second->request_stop(force, reason);
-    return found->second->state();
+// By id, else by what the history takes for it; null when it is over.
+Run* Supervisor::find_active(const std::string& run) {
+  auto found = runs_.find(run);
+  if (found == runs_.end()) found = runs_.find(services_.ledger.reader().run(run).id);
+  return found == runs_.end() ? nullptr : found->second.get();
+}
+
+history::RunState Supervisor::stop(const std::string& run, bool force, const std::string& reason, const std::string& who) {
+  Run* const active = find_active(run);
+  if (!active) return services_.ledger.reader().run(run).state;
+  active->request_stop(force, reason, who);
+  return active->state();
+}
+
+history::RunState Supervisor::steer(const std::string& run, const SteeringRequest& request) {
+  if (Run* const active = find_active(run)) {
+    active->steer(request);
+    return active->state();
   }
-  const history::RunRecord record = services_.ledger.reader().run(run);
-  if (record.id == run) return record.state;
-  if (!runs_.contains(record.id)) return record.state;
-  return stop(record.id, force, reason);
+  const history::RunRecord over = services_.ledger.reader().run(run);
+  require_steerable(request, {over.id, over.state, over.algorithm, false, false});
+  return over.state;
 }
 
 void Supervisor::stop_all(bool force, const std::string& reason) {
-  for (const auto& [id, run] : runs_) run->request_stop(force, reason);
+  for (const auto& [id, run] : runs_) run->request_stop(force, reason, "");
 }
 
 void Supervisor::take_event(wire::Event event) {

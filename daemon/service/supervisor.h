@@ -20,8 +20,11 @@ class Supervisor {
 
   // Checks, records, starts. Returns the run's id. Throws what stands in the way; nothing is started or recorded then.
   std::string launch(const nlohmann::json& arguments);
-  // Of a run that is over: its state, nothing is done. Throws Error RW-DAEMON-032 (exit code 2) for a run that this daemon does not know.
-  history::RunState stop(const std::string& run, bool force, const std::string& reason);
+  // Of a run that is over: its state, nothing is done. `who` asked for it, for the run's history. Throws Error RW-STORE-011 (exit code 2) for a run
+  // that the history does not know.
+  history::RunState stop(const std::string& run, bool force, const std::string& reason, const std::string& who);
+  // Returns the run's state. Throws Error RW-STEER-010 (exit code 3) where the run cannot take it, RW-STORE-011 as above.
+  history::RunState steer(const std::string& run, const SteeringRequest& request);
   void stop_all(bool force, const std::string& reason);
   void refuse_launches(const std::string& why) { refusal_ = why; }
 
@@ -40,8 +43,10 @@ class Supervisor {
   nlohmann::json counters() const;
 
  private:
+  Run* find_active(const std::string& run);
   std::string new_id() const;
   int next_color();
+  void note_relaunch(const std::string& before, const std::string& now, const std::string& who);
   void record_and_start(history::RunRecord record, wire::WorkerSpec spec, ListeningPort port);
   void forget_ended();
   void end_strays();

@@ -22,8 +22,32 @@ struct Arguments {
   std::string spec, channel, initialize;
   int rank = 0;
   int listen_fd = -1;
-  uint64_t seed = 42, talk_points = 0;
+  uint64_t seed = 42;
+  ringwright::wire::TalkPlan talk;
 };
+
+void define_talk(CLI::App& app, ringwright::wire::TalkPlan& plan, CLI::Option* channel) {
+  auto* talk = app.add_option("--talk", plan.points, "Train nothing, send N made-up metric points")->type_name("N")->needs(channel);
+  auto* from = app.add_option("--talk-from", plan.from, "Train nothing, send the run that a history file or `runs export --format jsonl` has")
+                   ->type_name("FILE")
+                   ->needs(channel)
+                   ->excludes(talk);
+  app.add_option("--talk-run", plan.from_run, "Which run of a history file")->type_name("RUN")->capture_default_str()->needs(from);
+  app.add_option("--talk-names", plan.names, "Metrics in a made-up step")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber)
+      ->needs(talk);
+  app.add_option("--talk-seed", plan.seed, "Seed of the made-up values")->type_name("N")->needs(talk);
+  app.add_option("--talk-nan-every", plan.nan_every, "Each metric is NaN or infinite once in N steps")->type_name("N")->needs(talk);
+  app.add_option("--talk-spike-every", plan.spike_every, "Each metric has a spike once in N steps")->type_name("N")->needs(talk);
+  app.add_option("--talk-log-every", plan.log_every, "A log line every N steps")->type_name("N")->needs(talk);
+  app.add_option("--talk-sample-every", plan.sample_every, "A sample every N steps")->type_name("N")->needs(talk);
+  app.add_flag("--talk-spans", plan.spans, "The phases of each step")->needs(talk);
+  app.add_option("--talk-steps-per-s", plan.steps_per_s, "Pace (default: as fast as the daemon takes them)")
+      ->type_name("R")
+      ->check(CLI::NonNegativeNumber);
+}
 
 void define_arguments(CLI::App& app, Arguments& arguments) {
   app.set_version_flag("--version", std::string("ringwright-worker ") + RINGWRIGHT_VERSION);
@@ -33,19 +57,17 @@ void define_arguments(CLI::App& app, Arguments& arguments) {
   auto* channel = app.add_option("--channel", arguments.channel, "The daemon's socket for workers")->type_name("ENDPOINT")->needs(spec);
   app.add_option("--rank", arguments.rank, "Global rank")->type_name("R")->check(CLI::NonNegativeNumber)->needs(spec);
   app.add_option("--listen-fd", arguments.listen_fd, "Rank 0: a listening TCP socket for the rendezvous")->type_name("FD")->needs(spec);
-  app.add_option("--talk", arguments.talk_points, "Send N metric points as fast as the daemon takes them, train nothing")
-      ->type_name("N")
-      ->needs(channel);
+  define_talk(app, arguments.talk, channel);
 }
 
 int work(const Arguments& arguments) {
   const ringwright::wire::WorkerSpec spec = ringwright::wire::read_worker_spec(arguments.spec);
   ringwright::worker::Channel channel(
       {.endpoint = arguments.channel, .run = spec.run, .rank = arguments.rank, .orphan_grace_s = spec.orphan_grace_s, .directory = spec.directory});
-  const uint64_t talk_points = arguments.talk_points > 0 ? arguments.talk_points : spec.talk_points;
+  const ringwright::wire::TalkPlan& plan = arguments.talk.talks() ? arguments.talk : spec.talk;
   try {
-    if (talk_points > 0) {
-      ringwright::worker::talk(channel, talk_points);
+    if (plan.talks()) {
+      ringwright::worker::talk(channel, plan, arguments.rank);
     } else {
       const std::optional<int> listen_fd = arguments.listen_fd >= 0 ? std::optional(arguments.listen_fd) : std::nullopt;
       ringwright::worker::run_sft(spec, arguments.rank, listen_fd, channel);

@@ -8,9 +8,10 @@
 namespace ringwright::history {
 namespace {
 
-constexpr std::array<std::pair<RunState, std::string_view>, 8> kStates = {{{RunState::queued, "queued"},
+constexpr std::array<std::pair<RunState, std::string_view>, 9> kStates = {{{RunState::queued, "queued"},
                                                                            {RunState::starting, "starting"},
                                                                            {RunState::running, "running"},
+                                                                           {RunState::paused, "paused"},
                                                                            {RunState::stopping, "stopping"},
                                                                            {RunState::finished, "finished"},
                                                                            {RunState::failed, "failed"},

@@ -10,7 +10,7 @@
 
 namespace ringwright::history {
 
-enum class RunState { queued, starting, running, stopping, finished, failed, stopped, lost };
+enum class RunState { queued, starting, running, paused, stopping, finished, failed, stopped, lost };
 std::string_view to_string(RunState state);
 RunState run_state_from_string(std::string_view text);  // throws Error RW-STORE-010
 bool is_final(RunState state);

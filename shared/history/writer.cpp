@@ -295,8 +295,8 @@ void Writer::set_fingerprint(const std::string& run, const nlohmann::json& finge
       true);
 }
 
-void Writer::set_state(const std::string& run, RunState state, const std::string& reason, int failed_rank) {
-  const int64_t now = wire::now_unix_ns();
+void Writer::set_state(const std::string& run, RunState state, const std::string& reason, int failed_rank, int64_t time_unix_ns) {
+  const int64_t now = time_unix_ns > 0 ? time_unix_ns : wire::now_unix_ns();
   impl_->perform(
       [=](Database& database, Recorder& recorder) {
         const int changed = database.run(sql::run_set_state, run, std::string(to_string(state)), reason, failed_rank,

@@ -144,18 +144,21 @@ Origin find_origin(const Recipe& recipe, const std::string& key) {
   return {recipe.file.string(), 0, 0};
 }
 
-Recipe load_recipe(const fs::path& file, const std::vector<std::string>& overrides, ParentCache* parents) {
-  Recipe recipe;
-  recipe.file = file;
-  recipe.text = read_text(file);
-  recipe.overrides = overrides;
-  Node root = load_tree(file, recipe.text, parents);
-  apply_overrides(root, overrides);
+void complete(Recipe& recipe, Node root) {
+  apply_overrides(root, recipe.overrides);
   resolve_interpolations(root);
   recipe.resolved = to_json(root);
   collect_origins(root, "", recipe.origins);
   warn_about_unknown_keys(root, recipe.warnings);
   collect_leftovers(root, "", recipe.warnings);
+}
+
+Recipe load_recipe(const fs::path& file, const std::vector<std::string>& overrides, ParentCache* parents) {
+  Recipe recipe;
+  recipe.file = file;
+  recipe.text = read_text(file);
+  recipe.overrides = overrides;
+  complete(recipe, load_tree(file, recipe.text, parents));
   return recipe;
 }
 

@@ -28,5 +28,7 @@ class ParentCache {
 Node load_tree(const std::filesystem::path& file, ParentCache* parents = nullptr);
 // The same for a text that stands, or will stand, in `file`.
 Node load_tree(const std::filesystem::path& file, const std::string& text, ParentCache* parents = nullptr);
+// The last steps, the same wherever the tree comes from: recipe.overrides over it, interpolation, places, warnings.
+void complete(Recipe& recipe, Node root);
 
 }  // namespace ringwright::recipe

@@ -3,8 +3,11 @@
 //
 //   hello            -> {pid, node, started_unix_ns, store, state_directory, active_runs, node_sequence, ringwright_version}
 //   run.launch       {recipe (resolved map), recipe_text, recipe_path, overrides [text], name, paths, mesh {pp,dp_replicate,dp_shard,cp,tp},
-//                     world_size, threads_per_rank, algorithm, port?, probe?, talk?: {workers, points}}            -> {run}
-//   run.stop         {run, force: bool}                                                                            -> {state}
+//                     world_size, threads_per_rank, algorithm, port?, probe?, relaunch_of?, who?, talk?: {workers, and the fields of talk_plan.h}}   -> {run}
+//   run.stop         {run, force: bool, mode?: "after-step" | "after-checkpoint" | "now", who?}                     -> {state}
+//   run.pause, run.resume, run.checkpoint {run, who?}                                                              -> {state}
+//   run.set          {run, key, value, who?}: one of settable_keys() (steering.h)                                  -> {state}
+//                    These take effect between two steps, on all ranks between the same two; the events tell when. `who` is kept in the history
 //   run.list         {}                                                                                            -> {runs: [...]}
 //   snapshot         {} -> {node_sequence, runs: [...]}: the state of all active runs as of node_sequence
 //   events.range     {from, to, limit, run?} -> {events: [[topic, header, body], ...], next, oldest}: committed events by node_sequence, of one

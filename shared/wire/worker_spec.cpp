@@ -29,7 +29,6 @@ void for_each_field(Spec& spec, Visit visit) {
   visit("orphan_grace_s", spec.orphan_grace_s);
   visit("threads_per_rank", spec.threads_per_rank);
   visit("probe", spec.probe);
-  visit("talk_points", spec.talk_points);
 }
 
 Error bad_spec(const std::string& what, const std::string& where) {
@@ -49,6 +48,7 @@ mesh::Mesh mesh_of(const WorkerSpec& spec) {
 nlohmann::json to_json(const WorkerSpec& spec) {
   nlohmann::json json;
   for_each_field(spec, [&](const char* name, const auto& value) { json[name] = value; });
+  json["talk"] = to_json(spec.talk);
   return json;
 }
 
@@ -62,6 +62,8 @@ WorkerSpec worker_spec_from_json(const nlohmann::json& json) {
       throw bad_spec(std::string("a field of the worker's specification has the wrong type: ") + error.what(), name);
     }
   });
+  if (!json.contains("talk")) throw bad_spec("the worker's specification lacks a field", "talk");
+  spec.talk = talk_plan_from_json(json.at("talk"));
   return spec;
 }
 

@@ -7,7 +7,11 @@
 // Frames worker -> daemon: topic, header, body (message.h). Frames daemon -> worker: one MessagePack map,
 //   {op: "ack", sequence}   all events up to `sequence` are committed
 //   {op: "stop"}            finish the current step, save what the recipe asks for, exit 0
+//   {op: "stop", after: "checkpoint"}, {op: "pause"}, {op: "resume"}, {op: "checkpoint"}, {op: "set", key, value}
+//                           to rank 0 alone, which tells the others at the end of the step, so that all act between the same two steps
 //   {op: "ping"}            sent every second; silence, or a changed parent, starts the orphan grace time
+// What rank 0 has done of it comes back as events: run.stopping {step}, run.paused {step}, run.resumed {step}, checkpoint.saved, run.setting
+// {key, value, previous, step}.
 // A worker keeps unacknowledged events (bounded; when full, the producer waits) and exits only when all are acknowledged or the
 // daemon is gone.
 #pragma once
@@ -18,6 +22,7 @@
 #include <string>
 
 #include "shared/mesh/mesh.h"
+#include "shared/wire/talk_plan.h"
 
 namespace ringwright::wire {
 
@@ -32,8 +37,8 @@ struct WorkerSpec {
   uint16_t rendezvous_port = 0;
   double orphan_grace_s = 30;
   int threads_per_rank = 1;
-  std::string probe;         // "chosen", "all": compare one batch at cp = 1 with one at cp = n and end; "": train
-  uint64_t talk_points = 0;  // > 0: a talk-only worker, which sends this many metric points and trains nothing
+  std::string probe;  // "chosen", "all": compare one batch at cp = 1 with one at cp = n and end; "": train
+  TalkPlan talk;      // one that talks: a talk-only worker
 };
 
 // Throws the mesh's errors: the sizes do not multiply to the world.

@@ -84,7 +84,7 @@ nlohmann::json DaemonProcess::request(const std::string& op, nlohmann::json argu
 
 std::string DaemonProcess::launch(int workers, nlohmann::json script, nlohmann::json more) const {
   more["name"] = "scripted";
-  more["recipe"] = small_recipe(workers);
+  if (!more.contains("recipe")) more["recipe"] = small_recipe(workers);
   more["recipe"]["script"] = std::move(script);
   more["world_size"] = workers;
   more["mesh"] = {{"cp", workers}};

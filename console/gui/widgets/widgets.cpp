@@ -75,9 +75,10 @@ void icon(const Icon& shown, float size, ImU32 ink) {
 
 StateLook state_look(history::RunState state) {
   using history::RunState;
-  static const std::array<StateLook, 8> looks = {{{&icons::hourglass, Token::text2, "queued"},
+  static const std::array<StateLook, 9> looks = {{{&icons::hourglass, Token::text2, "queued"},
                                                   {&icons::clock, Token::info, "starting"},
                                                   {&icons::play, Token::info, "running"},
+                                                  {&icons::pause, Token::warn, "paused"},
                                                   {&icons::hourglass, Token::warn, "stopping"},
                                                   {&icons::check_circle, Token::ok, "finished"},
                                                   {&icons::cross_circle, Token::error, "failed"},

@@ -29,6 +29,7 @@ class AdamW {
   // Frees all gradients.
   void zero_grad();
   int64_t step_count() const { return step_count_; }
+  void set_weight_decay(double weight_decay) { config_.weight_decay = weight_decay; }
 
  private:
   struct Moments {

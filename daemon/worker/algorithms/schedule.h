@@ -15,6 +15,8 @@ class LearningRateSchedule {
   LearningRateSchedule(double base_lr, std::vector<recipe::SchedulerPiece> pieces, std::vector<int64_t> milestones);
   // The rate of step 0, 1, ...
   double at(int64_t step) const;
+  // The schedule's shape stays, with another rate at its base.
+  void set_base(double base_lr) { base_lr_ = base_lr; }
 
  private:
   double base_lr_;

@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <map>
 #include <thread>
+#include <utility>
 
+#include "daemon/worker/algorithms/agreement.h"
 #include "daemon/worker/algorithms/method_choice.h"
 #include "daemon/worker/algorithms/probe.h"
 #include "daemon/worker/algorithms/sft_trainer.h"
@@ -19,9 +22,11 @@
 #include "daemon/worker/torch_environment.h"
 #include "shared/base/error.h"
 #include "shared/base/text.h"
-#include "shared/history/fingerprint.h"
+#include "shared/fingerprint/inputs.h"
+#include "shared/fingerprint/machine.h"
 #include "shared/model/context_parallel.h"
 #include "shared/model/families.h"
+#include "shared/wire/steering.h"
 
 namespace ringwright::worker {
 namespace {
@@ -31,6 +36,7 @@ std::string path_of(const wire::WorkerSpec& spec, const char* name) {
   return found != spec.paths.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+constexpr std::chrono::milliseconds kPauseLook{200};
 constexpr double kProbeTolerance = 1e-4;  // of ringwright.probe_first; that of `ringwright probe` unless it is told another
 
 ProcessGroupOptions group_options(const recipe::SftConfig& config) {
@@ -64,14 +70,11 @@ class SftRun {
     if (config_.probe_first && spec_.cp > 1) require_parity(probe_methods({method_.name}));
     const int64_t step_count_max = steps_to_run();
     validate(config_.val_at_start);
-    bool stopped = stop_agreed();
+    bool stopped = between_steps(step_count_max);
     while (!stopped && trainer_.step_count() < step_count_max) {
       train_step();
-      const int64_t step = trainer_.step_count();
-      validate(config_.val_period > 0 && step % config_.val_period == 0);
-      stopped = stop_agreed();
-      const bool last = stopped || step == step_count_max;
-      if (config_.checkpointing_enabled && (last || (config_.save_period > 0 && step % config_.save_period == 0))) save();
+      validate(config_.val_period > 0 && trainer_.step_count() % config_.val_period == 0);
+      stopped = between_steps(step_count_max);
     }
     if (stopped) log(fmt::format("stopped on request after step {}", trainer_.step_count()));
     barrier(groups_.group("world"));
@@ -180,12 +183,12 @@ class SftRun {
 
   // Hashes every byte that went in, so it runs beside the first steps.
   void send_fingerprint() {
-    nlohmann::json fingerprint = history::node_fingerprint();
-    fingerprint["libraries"]["libtorch"] = TORCH_VERSION;
-    fingerprint["backend"] = "gloo";
-    fingerprint["device"] = "cpu";
-    fingerprint["inputs"] = history::input_fingerprint(spec_.recipe.dump(), spec_.paths);
-    channel_.event("fingerprint", fingerprint);
+    nlohmann::json content = fingerprint::node_fingerprint({.torch_folder = fingerprint::folder_of_loaded("libtorch_cpu.so")});
+    content["libraries"]["libtorch"] = TORCH_VERSION;
+    content["backend"] = "gloo";
+    content["device"] = "cpu";
+    content["inputs"] = fingerprint::input_fingerprint(spec_.recipe.dump(), spec_.paths);
+    channel_.event("fingerprint", content);
   }
 
   int64_t steps_to_run() const {
@@ -249,14 +252,51 @@ class SftRun {
       channel_.metric(trainer_.step_count(), tokens_trained_, {{"validation/val_loss", loss_sum / static_cast<double>(target_sum)}});
   }
 
-  // Every rank must leave the loop after the same step, so one rank's request counts for all.
-  bool stop_agreed() {
-    const at::Tensor requests = at::full({1}, channel_.stop_requested() ? 1.0F : 0.0F);
-    all_reduce_sum(requests, groups_.group("world"));
-    return requests.item<float>() > 0;
+  // Whether to stop. Every rank takes the same way through here, since all of them go by what was agreed.
+  bool between_steps(int64_t step_count_max) {
+    const int64_t step = trainer_.step_count();
+    Wishes wishes = agree_and_set();
+    while (wishes.pause && !wishes.stop && step < step_count_max) wishes = pause(wishes);
+    const bool by_period = config_.checkpointing_enabled && step > 0 && config_.save_period > 0 && step % config_.save_period == 0;
+    const bool stop_with_it = by_period && wishes.stop_after_checkpoint && step < step_count_max;
+    const bool stop = wishes.stop || stop_with_it, last = stop || step == step_count_max;
+    if (wishes.checkpoint || by_period || (last && config_.checkpointing_enabled && step > 0)) save();
+    if (stop_with_it && rank_ == 0) channel_.event("run.stopping", {{"step", step}});
+    return stop;
   }
 
+  Wishes agree_and_set() {
+    const Wishes agreed = agree(channel_.take_wishes(), groups_.group("world"));
+    for (size_t key = 0; key < agreed.settings.size(); ++key)
+      if (agreed.settings[key]) set(key, *agreed.settings[key]);
+    return agreed;
+  }
+
+  // Until another word comes. The others wait in a collective for rank 0, which comes to it often enough for any timeout.
+  Wishes pause(Wishes wishes) {
+    const int64_t step = trainer_.step_count();
+    log(fmt::format("paused after step {}", step));
+    if (rank_ == 0) channel_.event("run.paused", {{"step", step}});
+    while (wishes.pause && !wishes.stop) {
+      if (wishes.checkpoint) save();
+      if (rank_ == 0) channel_.wait_for_word(kPauseLook);
+      wishes = agree_and_set();
+    }
+    if (rank_ == 0) channel_.event("run.resumed", {{"step", step}});
+    return wishes;
+  }
+
+  void set(size_t key, double value) {
+    const std::string name(wire::settable_keys()[key].name);
+    const double previous = kSetters.at(name)(*this, value);
+    if (rank_ != 0) return;
+    log(fmt::format("{} is {:g} from step {} on; it was {:g}", name, value, trainer_.step_count() + 1, previous));
+    channel_.event("run.setting", {{"key", name}, {"value", value}, {"previous", previous}, {"step", trainer_.step_count()}});
+  }
+
+  // Of one step once.
   void save() {
+    if (std::exchange(saved_step_, trainer_.step_count()) == trainer_.step_count()) return;
     if (rank_ == 0) {
       RunCheckpoint checkpoint;
       // A relative folder stands below the run's own, so that runs of one recipe do not overwrite each other.
@@ -271,6 +311,10 @@ class SftRun {
     barrier(groups_.group("world"));
   }
 
+  // By wire::settable_keys(): takes the new value, returns the one before.
+  using Setter = double (*)(SftRun& run, double value);
+  static const std::map<std::string, Setter> kSetters;
+
   const wire::WorkerSpec& spec_;
   int rank_;
   Channel& channel_;
@@ -284,8 +328,30 @@ class SftRun {
   MethodChoice method_;  // its name is in the options too
   SftTrainer trainer_;
   RowOrder order_;
-  int64_t tokens_trained_ = 0;
+  int64_t tokens_trained_ = 0, saved_step_ = -1;
   std::jthread fingerprint_;
+};
+
+const std::map<std::string, SftRun::Setter> SftRun::kSetters = {
+    {"optimizer.lr",
+     [](SftRun& run, double value) {
+       run.trainer_.set_learning_rate(value);
+       return std::exchange(run.config_.optimizer.lr, value);
+     }},
+    {"optimizer.weight_decay",
+     [](SftRun& run, double value) {
+       run.trainer_.set_weight_decay(value);
+       return std::exchange(run.config_.optimizer.weight_decay, value);
+     }},
+    {"optimizer.max_grad_norm",
+     [](SftRun& run, double value) {
+       run.trainer_.set_max_grad_norm(value);
+       return std::exchange(run.config_.max_grad_norm, value);
+     }},
+    {"checkpointing.save_period",
+     [](SftRun& run, double value) { return static_cast<double>(std::exchange(run.config_.save_period, static_cast<int64_t>(value))); }},
+    {"sft.val_period",
+     [](SftRun& run, double value) { return static_cast<double>(std::exchange(run.config_.val_period, static_cast<int64_t>(value))); }},
 };
 
 }  // namespace

@@ -68,6 +68,10 @@ class SftTrainer {
   double accumulate_gradients(const std::vector<const Row*>& rows, std::vector<at::Tensor>* row_logprobs = nullptr);
 
   int64_t step_count() const { return step_count_; }
+  // From the next step on; on all ranks between the same two steps.
+  void set_learning_rate(double base_lr) { schedule_.set_base(base_lr); }
+  void set_weight_decay(double weight_decay) { optimizer_.set_weight_decay(weight_decay); }
+  void set_max_grad_norm(double norm_max) { config_.max_grad_norm = norm_max; }
   // Attention blocks that work over the CP group; at cp = 1 all of them.
   int64_t attention_blocks_over_cp() const;
 

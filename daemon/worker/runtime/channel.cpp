@@ -19,6 +19,7 @@
 #include "daemon/worker/runtime/orphan_watch.h"
 #include "shared/base/error.h"
 #include "shared/wire/message.h"
+#include "shared/wire/steering.h"
 
 namespace ringwright::worker {
 namespace {
@@ -144,12 +145,29 @@ struct Channel::Impl {
         const nlohmann::json message = wire::decode_body(frame.to_string_view());
         const std::string op = message.value("op", "");
         if (op == "ack") acknowledged(message.value("sequence", uint64_t{0}));
-        if (op == "stop") stop = true;
+        take_word(op, message);
         orphan.pinged();  // any word from the daemon is a sign of life
       } catch (const std::exception&) {
         // Damaged: not from our daemon.
       }
     }
+  }
+
+  void take_word(const std::string& op, const nlohmann::json& message) {
+    const std::lock_guard lock(wishes_mutex);
+    if (op == "stop")
+      (message.value("after", "") == "checkpoint" ? wishes.stop_after_checkpoint : wishes.stop) = true;
+    else if (op == "pause" || op == "resume")
+      wishes.pause = op == "pause";
+    else if (op == "checkpoint")
+      wishes.checkpoint = true;
+    else if (op == "set") {
+      const wire::Setting setting = wire::make_setting(message.value("key", ""), message.value("value", 0.0));
+      wishes.settings.at(setting.key) = setting.value;
+    } else
+      return;
+    ++words;
+    word.notify_all();
   }
 
   void acknowledged(uint64_t sequence) {
@@ -188,8 +206,13 @@ struct Channel::Impl {
   OrphanWatch orphan;  // the thread's own
   zmq::context_t context;
   zmq::socket_t socket;
-  std::atomic<bool> stop{false}, stop_thread{false}, gone{false};
+  std::atomic<bool> stop_thread{false}, gone{false};
   std::atomic<int64_t> last_step{-1};
+
+  mutable std::mutex wishes_mutex;  // guards the next four
+  std::condition_variable word;
+  Wishes wishes{.settings = std::vector<std::optional<double>>(wire::settable_keys().size())};
+  uint64_t words = 0, words_taken = 0;
 
   mutable std::mutex mutex;  // guards what follows
   std::condition_variable room;
@@ -228,7 +251,27 @@ void Channel::sample(int64_t step, nlohmann::json fields) {
   impl_->push(wire::Kind::sample, fields);
 }
 
-bool Channel::stop_requested() const { return impl_->stop; }
+bool Channel::stop_requested() const { return wishes().stop; }
+
+Wishes Channel::wishes() const {
+  const std::lock_guard lock(impl_->wishes_mutex);
+  return impl_->wishes;
+}
+
+Wishes Channel::take_wishes() {
+  const std::lock_guard lock(impl_->wishes_mutex);
+  Wishes taken = impl_->wishes;
+  impl_->wishes.checkpoint = false;
+  impl_->wishes.settings.assign(taken.settings.size(), std::nullopt);
+  impl_->words_taken = impl_->words;
+  return taken;
+}
+
+void Channel::wait_for_word(std::chrono::milliseconds timeout) {
+  std::unique_lock lock(impl_->wishes_mutex);
+  impl_->word.wait_for(lock, timeout, [this] { return impl_->words != impl_->words_taken; });
+  impl_->words_taken = impl_->words;
+}
 
 bool Channel::finish() { return impl_->finish(); }
 

@@ -6,10 +6,12 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,6 +31,15 @@ struct ChannelOptions {
 
 using MetricPoints = std::vector<std::pair<std::string, double>>;
 
+// What a run is steered by. `checkpoint` and `settings` are to be done once, the others hold until they change.
+struct Wishes {
+  bool stop = false;                   // after the current step
+  bool stop_after_checkpoint = false;  // after the next checkpoint that the recipe's period brings
+  bool pause = false;
+  bool checkpoint = false;
+  std::vector<std::optional<double>> settings = {};  // new values, by wire::settable_keys()
+};
+
 class Channel {
  public:
   // Connects in the background and sends a first heartbeat at once. Ignores SIGPIPE from now on: a daemon that is gone must not kill its
@@ -46,6 +57,12 @@ class Channel {
 
   // The daemon asked to finish the current step, save what the recipe asks for, and exit 0.
   bool stop_requested() const;
+  // What the daemon has asked for.
+  Wishes wishes() const;
+  // The same; what is to be done once is asked for no more.
+  Wishes take_wishes();
+  // Returns when the daemon asks for something else than before, at the latest after `timeout`.
+  void wait_for_word(std::chrono::milliseconds timeout);
   // Waits until everything is acknowledged (true), or the daemon is gone (false).
   bool finish();
 

@@ -158,7 +158,7 @@ TEST_F(ChannelTest, TalkSendsExactlySoManyPoints) {
   Channel channel(options());
   uint64_t points = 0;
   std::atomic<uint64_t> sent = 0;
-  std::thread talker([&] { sent = talk(channel, 1000); });
+  std::thread talker([&] { sent = talk(channel, {.points = 1000}, 0); });
   for (bool more = true; more;) {
     const wire::Event event = receive();
     more = event.kind != wire::Kind::log;

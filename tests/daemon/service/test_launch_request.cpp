@@ -47,7 +47,7 @@ TEST(LaunchRequest, T28DimsThatDoNotMultiplyAreRefused) {
 TEST(LaunchRequest, TalkersNeedNoRecipe) {
   const LaunchRequest request = read_launch_request({{"talk", {{"workers", 4}, {"points", 1000}}}});
   EXPECT_EQ(request.spec.world_size, 4);
-  EXPECT_EQ(request.spec.talk_points, 1000u);
+  EXPECT_EQ(request.spec.talk.points, 1000u);
   EXPECT_EQ(request.record.algorithm, "talk");
 }
 

@@ -18,7 +18,8 @@ WorkerSpec example() {
   spec.world_size = 4, spec.dp_shard = 2, spec.cp = 2;
   spec.rendezvous_port = 40001;
   spec.orphan_grace_s = 0.5;
-  spec.talk_points = 12;
+  spec.talk.points = 12;
+  spec.talk.from_run = "r_00000001";
   return spec;
 }
 

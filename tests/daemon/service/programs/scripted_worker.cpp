@@ -8,6 +8,7 @@
 //   tell                          {code, what}: the error that it tells, acknowledged before it goes on
 //   exit_code                     ends with it after all that; otherwise it works until it is asked to stop
 //   silent                        true: no channel
+// A pause, a checkpoint and a stop after a checkpoint it answers as a trainer does that is at step 5.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -67,6 +68,18 @@ int start_stray() {
   ::_exit(0);
 }
 
+// Whether it is to end.
+bool follow_wishes(ringwright::worker::Channel& channel) {
+  static bool paused = false;
+  const nlohmann::json step = {{"step", 5}};
+  const ringwright::worker::Wishes wishes = channel.take_wishes();
+  if (wishes.pause != paused) channel.event(wishes.pause ? "run.paused" : "run.resumed", step);
+  paused = wishes.pause;
+  if (wishes.checkpoint) channel.event("checkpoint.saved", {{"step", 5}, {"path", "/x"}, {"bytes", 1}});
+  if (wishes.stop_after_checkpoint) channel.event("run.stopping", step);
+  return wishes.stop_after_checkpoint;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -93,7 +106,10 @@ int main(int count, char** arguments) {
     if (channel) channel->finish();
     return script["exit_code"].get<int>();
   }
-  while (script.value("ignore_stop", false) || !channel || !channel->stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  while (script.value("ignore_stop", false) || !channel || !channel->stop_requested()) {
+    if (channel && follow_wishes(*channel)) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
   channel->finish();
   return 0;
 }

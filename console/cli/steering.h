@@ -1,0 +1,27 @@
+// What the verbs share that steer a run which is going on.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "console/cli/verb.h"
+
+namespace ringwright::cli {
+
+// "user@node, ringwright VERB": what the history keeps of who asked.
+std::string who_asks(const std::string& verb);
+
+struct SteeringWords {
+  std::string verb, op;
+  nlohmann::json arguments = nlohmann::json::object();  // of the request, beside run and who
+  std::string then;                                     // "will pause after its current step"
+};
+// Asks the daemon, and prints "RUN THEN" or {run, state}. Throws what find_run and the daemon throw (RW-STEER-010, exit code 3: refused).
+int steer(const std::string& run, const SteeringWords& words, const Invocation& invocation);
+
+// The argument `run`.
+std::shared_ptr<std::string> add_run_argument(CLI::App& command);
+
+}  // namespace ringwright::cli
