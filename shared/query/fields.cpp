@@ -213,7 +213,7 @@ Field find_field(const FieldName& name, const Context& context, const Bind& bind
 bool is_archived_field(const FieldName& name) { return name.parts.size() == 1 && name.parts.front() == "archived"; }
 
 const std::vector<std::string>& state_names() {
-  static const std::vector<std::string> names = {"queued", "starting", "running", "stopping", "finished", "failed", "stopped", "lost"};
+  static const std::vector<std::string> names = {"queued", "starting", "running", "paused", "stopping", "finished", "failed", "stopped", "lost"};
   return names;
 }
 
