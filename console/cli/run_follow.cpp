@@ -12,6 +12,7 @@
 #include "console/cli/daemon_access.h"
 #include "shared/base/error.h"
 #include "shared/history/store.h"
+#include "shared/wire/requester.h"
 
 namespace ringwright::cli {
 namespace {
@@ -123,7 +124,8 @@ class Follower {
     const bool force = asked_ == 2;
     display_.show_note(force ? "Killing the run." : "Stopping after this step; once more kills the run.");
     try {
-      wire::ControlClient(endpoints_, kAnswerTimeout).request("run.stop", {{"run", run_.run}, {"force", force}});
+      wire::ControlClient(endpoints_, kAnswerTimeout)
+          .request("run.stop", {{"run", run_.run}, {"force", force}, {"who", wire::requester("ringwright run, interrupted")}});
     } catch (const Error& error) {
       if (force && error.exit_code() == ExitCode::unreachable) throw;  // who asks twice wants to leave, also when the daemon hangs
       display_.show_note(describe(error.parts()));                     // the run may just have ended; the loop finds out

@@ -1,29 +1,21 @@
 #include "console/cli/steering.h"
 
 #include <fmt/format.h>
-#include <pwd.h>
-#include <unistd.h>
 
 #include <cstdio>
 
 #include "console/cli/daemon_access.h"
 #include "console/cli/run_text.h"
+#include "shared/wire/requester.h"
 
 namespace ringwright::cli {
-
-std::string who_asks(const std::string& verb) {
-  const passwd* const user = ::getpwuid(::getuid());
-  char node[256] = {};
-  ::gethostname(node, sizeof node - 1);
-  return fmt::format("{}@{}, ringwright {}", user ? std::string(user->pw_name) : std::to_string(::getuid()), node, verb);
-}
 
 int steer(const std::string& run, const SteeringWords& words, const Invocation& invocation) {
   wire::ControlClient client(own_endpoints(), kAnswerTimeout);
   const std::string id = find_run(client, run);
   nlohmann::json request = words.arguments;
   request["run"] = id;
-  request["who"] = who_asks(words.verb);
+  request["who"] = wire::requester("ringwright " + words.verb);
   const nlohmann::json reply = client.request(words.op, std::move(request));
   if (invocation.json)
     std::fputs(dump_line({{"run", id}, {"state", reply.at("state")}}).c_str(), stdout);

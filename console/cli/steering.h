@@ -10,9 +10,6 @@
 
 namespace ringwright::cli {
 
-// "user@node, ringwright VERB": what the history keeps of who asked.
-std::string who_asks(const std::string& verb);
-
 struct SteeringWords {
   std::string verb, op;
   nlohmann::json arguments = nlohmann::json::object();  // of the request, beside run and who

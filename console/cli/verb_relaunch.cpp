@@ -5,6 +5,7 @@
 #include "console/cli/verb.h"
 #include "shared/base/error.h"
 #include "shared/recipe/recorded.h"
+#include "shared/wire/requester.h"
 
 namespace ringwright::cli {
 namespace {
@@ -23,7 +24,7 @@ int relaunch(const Options& options, const Invocation& invocation) {
   StartOptions start = options.start;
   if (start.launch.name.empty()) start.launch.name = before.name;
   start.launch.relaunch_of = before.id;
-  start.launch.who = who_asks("relaunch");
+  start.launch.who = wire::requester("ringwright relaunch");
   const recipe::RecordedRecipe recorded{before.id, before.recipe_path, before.recipe_text, before.recipe, before.overrides};
   return start_run(recipe::load_recorded(recorded, options.overrides), start, invocation);
 }

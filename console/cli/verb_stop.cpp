@@ -6,6 +6,7 @@
 #include "console/cli/run_text.h"
 #include "console/cli/steering.h"
 #include "console/cli/verb.h"
+#include "shared/wire/requester.h"
 
 namespace ringwright::cli {
 namespace {
@@ -24,7 +25,7 @@ int stop(const Options& options, const Invocation& invocation) {
   wire::ControlClient client(own_endpoints(), kAnswerTimeout);
   const std::string run = find_run(client, *options.run);
   const nlohmann::json reply =
-      client.request("run.stop", {{"run", run}, {"mode", mode_of(options)}, {"force", options.now}, {"who", who_asks("stop")}});
+      client.request("run.stop", {{"run", run}, {"mode", mode_of(options)}, {"force", options.now}, {"who", wire::requester("ringwright stop")}});
   const std::string state = reply.value("state", "stopping");
   if (invocation.json)
     std::fputs(dump_line({{"run", run}, {"state", state}}).c_str(), stdout);

@@ -157,7 +157,8 @@ nlohmann::json ControlServer::run_launch(const json& request) {
 }
 
 nlohmann::json ControlServer::run_stop(const json& request) {
-  const auto mode = request.value<std::string>("mode", request.value("force", false) ? "now" : "after-step");
+  std::string mode = request.value("force", false) ? "now" : "after-step";
+  mode = request.value("mode", mode);
   if (mode == "after-checkpoint") return run_steer(request);
   if (mode != "after-step" && mode != "now") throw bad_request("a run stops after-step, after-checkpoint or now, not `" + mode + "`");
   const auto run = request.at("run").get<std::string>();

@@ -6,6 +6,7 @@
 #include "console/gui/data/requests.h"
 #include "shared/base/paths.h"
 #include "shared/wire/control.h"
+#include "shared/wire/requester.h"
 
 namespace ringwright::gui {
 namespace {
@@ -115,7 +116,8 @@ class DaemonSource : public Source {
       return;
     }
     try {
-      const nlohmann::json reply = wire::ControlClient(endpoints, kAnswerTimeout).request("run.stop", {{"run", request.run}, {"force", kill}});
+      const nlohmann::json reply = wire::ControlClient(endpoints, kAnswerTimeout)
+                                       .request("run.stop", {{"run", request.run}, {"force", kill}, {"who", wire::requester("console")}});
       queue_.push(Notice{Notice::Level::good, request.run + ": " + reply.value("state", kill ? "killed" : "stopping"), ""});
     } catch (const Error& error) {
       const std::string text = request.run + ": not stopped. " + error.parts().what;

@@ -251,11 +251,14 @@ void Channel::sample(int64_t step, nlohmann::json fields) {
   impl_->push(wire::Kind::sample, fields);
 }
 
-bool Channel::stop_requested() const { return wishes().stop; }
-
-Wishes Channel::wishes() const {
+bool Channel::stop_requested() const {
   const std::lock_guard lock(impl_->wishes_mutex);
-  return impl_->wishes;
+  return impl_->wishes.stop;
+}
+
+bool Channel::pause_requested() const {
+  const std::lock_guard lock(impl_->wishes_mutex);
+  return impl_->wishes.pause;
 }
 
 Wishes Channel::take_wishes() {

@@ -57,9 +57,8 @@ class Channel {
 
   // The daemon asked to finish the current step, save what the recipe asks for, and exit 0.
   bool stop_requested() const;
-  // What the daemon has asked for.
-  Wishes wishes() const;
-  // The same; what is to be done once is asked for no more.
+  bool pause_requested() const;
+  // What the daemon has asked for; what is to be done once is asked for no more.
   Wishes take_wishes();
   // Returns when the daemon asks for something else than before, at the latest after `timeout`.
   void wait_for_word(std::chrono::milliseconds timeout);

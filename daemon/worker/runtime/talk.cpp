@@ -38,14 +38,14 @@ class Conversation {
                             : Clock::duration::zero();
   }
   void wait_until(Clock::time_point when) {
-    while (!channel_.stop_requested() && !channel_.wishes().pause && Clock::now() < when)
+    while (!channel_.stop_requested() && !channel_.pause_requested() && Clock::now() < when)
       channel_.wait_for_word(std::min(kLookEvery, std::chrono::ceil<std::chrono::milliseconds>(when - Clock::now())));
   }
   void keep_pause(int64_t step) {
-    if (!channel_.wishes().pause || channel_.stop_requested()) return;
+    if (!channel_.pause_requested() || channel_.stop_requested()) return;
     const Clock::time_point since = Clock::now();
     channel_.event("run.paused", {{"step", step - 1}});
-    while (channel_.wishes().pause && !channel_.stop_requested()) channel_.wait_for_word(kLookEvery);
+    while (channel_.pause_requested() && !channel_.stop_requested()) channel_.wait_for_word(kLookEvery);
     channel_.event("run.resumed", {{"step", step - 1}});
     paused_for_ += Clock::now() - since;
   }

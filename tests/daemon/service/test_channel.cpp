@@ -147,6 +147,49 @@ TEST_F(ChannelTest, StopIsSeen) {
   EXPECT_TRUE(eventually([&] { return channel.stop_requested(); }));
 }
 
+TEST_F(ChannelTest, WhatIsToBeDoneOnceIsTakenOnce) {
+  Channel channel(options());
+  zmq::message_t frame;
+  ASSERT_TRUE(router_.recv(frame));  // connected
+  send({{"op", "pause"}});
+  send({{"op", "checkpoint"}});
+  send({{"op", "set"}, {"key", "optimizer.lr"}, {"value", -1}});  // no such rate: as if it had not come
+  send({{"op", "set"}, {"key", "optimizer.weight_decay"}, {"value", 0.5}});
+  send({{"op", "stop"}, {"after", "checkpoint"}});
+  Wishes wishes;
+  bool saved = false;
+  std::optional<double> rate, decay;
+  ASSERT_TRUE(eventually([&] {
+    channel.wait_for_word(milliseconds(5));
+    wishes = channel.take_wishes();
+    saved |= wishes.checkpoint;
+    if (wishes.settings.at(0)) rate = wishes.settings[0];
+    if (wishes.settings.at(1)) decay = wishes.settings[1];
+    return wishes.stop_after_checkpoint;
+  }));
+  EXPECT_TRUE(saved);
+  EXPECT_EQ(rate, std::nullopt);
+  EXPECT_EQ(decay, 0.5);
+  const Wishes again = channel.take_wishes();
+  EXPECT_FALSE(again.checkpoint);
+  EXPECT_EQ(again.settings.at(1), std::nullopt);
+  EXPECT_TRUE(again.pause && again.stop_after_checkpoint) << "these hold";
+  EXPECT_FALSE(again.stop);
+  send({{"op", "resume"}});
+  EXPECT_TRUE(eventually([&] { return !channel.pause_requested(); }));
+}
+
+// A word ends the wait, however long it would have been.
+TEST_F(ChannelTest, AWordWakesWhoeverWaits) {
+  Channel channel(options());
+  zmq::message_t frame;
+  ASSERT_TRUE(router_.recv(frame));
+  std::thread waiting([&] { channel.wait_for_word(std::chrono::minutes(10)); });
+  send({{"op", "pause"}});
+  waiting.join();
+  EXPECT_TRUE(channel.pause_requested());
+}
+
 TEST_F(ChannelTest, TooLargeAnEventIsRefusedAndTheRestGoesOn) {
   Channel channel(options());
   EXPECT_THROW(channel.log("info", std::string(wire::kBodyBytesMax + 1, 'x')), Error);
