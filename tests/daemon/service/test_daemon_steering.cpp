@@ -21,7 +21,7 @@ constexpr const char* kWho = "somebody@here, a test";
 
 class SteeredDaemon : public ::testing::Test {
  protected:
-  std::string launch_two() { return running(daemon_.launch(2, {}, {{"recipe", recipe()}})); }
+  std::string launch_two() { return running(daemon_.launch(2, nlohmann::json::object(), {{"recipe", recipe()}})); }
   std::string running(const std::string& run) {
     EXPECT_TRUE(eventually([&] { return daemon_.record(run).state == RunState::running; }));
     return run;
@@ -93,7 +93,7 @@ TEST_F(SteeredDaemon, APausedRunCanBeStoppedKilledAndLost) {
 }
 
 TEST_F(SteeredDaemon, StopAfterCheckpointWaitsForIt) {
-  const std::string run = daemon_.launch(1, {}, {{"recipe", recipe()}});
+  const std::string run = daemon_.launch(1, nlohmann::json::object(), {{"recipe", recipe()}});
   running(run);
   ask("run.stop", run, {{"mode", "after-checkpoint"}});
   const history::RunRecord record = daemon_.wait_for_end(run);

@@ -61,7 +61,7 @@ wire::Event event_of(wire::Kind kind, int rank, uint64_t sequence, int64_t time_
 }
 
 void record(const std::filesystem::path& store) {
-  history::Writer writer(store);
+  history::Writer writer(store, {});
   writer.create_run(run_of_two_ranks());
   const double infinite = std::numeric_limits<double>::infinity();
   writer.append(event_of(wire::Kind::event, 0, 1, 10, {{"name", "run.step_limit"}, {"steps", 2}}));

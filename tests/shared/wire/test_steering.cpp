@@ -40,8 +40,8 @@ TEST(TalkPlan, ComesBackAndNamesWhatIsWrong) {
   const ErrorParts unknown = error_of([] { talk_plan_from_json({{"pionts", 5}}); });
   EXPECT_EQ(unknown.code, "RW-TALK-001");
   EXPECT_THAT(unknown.action, HasSubstr("points"));
-  for (const nlohmann::json& bad : {nlohmann::json{{"points", -1}}, {{"points", "many"}}, {{"names", 0}}, {{"steps_per_s", -1.0}}, {{"spans", 1}}})
-    EXPECT_EQ(error_code([&] { talk_plan_from_json(bad); }), "RW-TALK-001") << bad;
+  for (const char* bad : {R"({"points": -1})", R"({"points": "many"})", R"({"names": 0})", R"({"steps_per_s": -1.0})", R"({"spans": 1})", "[]"})
+    EXPECT_EQ(error_code([&] { talk_plan_from_json(nlohmann::json::parse(bad)); }), "RW-TALK-001") << bad;
 }
 
 }  // namespace
