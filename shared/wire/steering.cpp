@@ -1,5 +1,7 @@
 #include "shared/wire/steering.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cmath>
 
@@ -11,14 +13,11 @@ namespace {
 
 constexpr double kWholeMax = 1e15;  // a double holds each whole number up to it
 
-std::string shortest(double value) {
-  char bytes[32];
-  const auto [end, failure] = std::to_chars(bytes, bytes + sizeof bytes, value);
-  return failure == std::errc() ? std::string(bytes, end) : std::string();
-}
+// The shortest text that reads back as the same number.
+std::string text_of(double value) { return fmt::format("{}", value); }
 
 std::string bounds(const SettableKey& key) {
-  return std::string(key.whole ? "a whole number " : "a number ") + (key.above_least ? "above " : "from ") + shortest(key.least) +
+  return std::string(key.whole ? "a whole number " : "a number ") + (key.above_least ? "above " : "from ") + text_of(key.least) +
          (key.above_least ? "" : " on");
 }
 
@@ -58,7 +57,7 @@ Setting make_setting(std::string_view name, double value) {
   const SettableKey& key = settable_keys()[index];
   const bool low = key.above_least ? !(value > key.least) : !(value >= key.least);
   if (!std::isfinite(value) || low || (key.whole && (value != std::floor(value) || value > kWholeMax)))
-    throw out_of_bounds(key, std::isnan(value) ? "NaN" : shortest(value));
+    throw out_of_bounds(key, std::isnan(value) ? "NaN" : text_of(value));
   return {index, value};
 }
 
@@ -74,6 +73,6 @@ Setting parse_setting(std::string_view text) {
   return make_setting(name, value);
 }
 
-std::string describe(const Setting& setting) { return std::string(settable_keys()[setting.key].name) + "=" + shortest(setting.value); }
+std::string describe(const Setting& setting) { return std::string(settable_keys()[setting.key].name) + "=" + text_of(setting.value); }
 
 }  // namespace ringwright::wire

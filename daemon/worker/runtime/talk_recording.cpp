@@ -84,10 +84,10 @@ Recording read_history(const wire::TalkPlan& plan, int rank) {
   for (const history::SpanRecord& span : reader.spans(run.id, 0, std::numeric_limits<int64_t>::max()))
     collector.add(wire::Kind::span, span.rank, span.end_ns,
                   {{"phase", span.phase}, {"step", span.step}, {"begin_ns", span.begin_ns}, {"end_ns", span.end_ns}});
-  // The store keeps no times of samples: they come last, in their order.
+  // The store keeps no times of samples: they come after the last metric, in their order.
   std::vector<history::SampleRecord> samples = reader.samples(run.id, kRowsMax);
   for (auto sample = samples.rbegin(); sample != samples.rend(); ++sample)
-    collector.add(wire::Kind::sample, sample->rank, last_time_unix_ns, std::move(sample->body));
+    collector.add(wire::Kind::sample, sample->rank, last_time_unix_ns + 1, std::move(sample->body));
   for (const wire::Event& event : reader.run_events(run.id, kRowsMax))
     if (event.kind == wire::Kind::event && !is_own(event.body.value("name", "")))
       collector.add(event.kind, event.rank, event.time_unix_ns, event.body);
