@@ -33,7 +33,8 @@ class SteeringVerbs : public SmallRunTest {
   // The events of this name, oldest first.
   std::vector<nlohmann::json> steering(const std::string& run, const std::string& name) {
     std::vector<nlohmann::json> found;
-    for (const nlohmann::json& entry : shown(run)["steering"])
+    const nlohmann::json record = shown(run);
+    for (const nlohmann::json& entry : record.at("steering"))
       if (entry["name"] == name) found.push_back(entry);
     return found;
   }
