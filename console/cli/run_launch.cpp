@@ -20,9 +20,9 @@ namespace {
 constexpr size_t kNameBytesMax = 200;
 constexpr const char* kProbeNames[] = {"", "chosen", "all"};  // by Probe: what the worker's specification says
 
-nlohmann::json path_of(const recipe::Recipe& recipe, const std::string& name) {
+nlohmann::json path_of(const recipe::Recipe& recipe, const std::string& name, recipe::NameKind kind) {
   if (name.empty()) return nullptr;
-  return std::filesystem::absolute(recipe::resolve_name(recipe, name)).string();
+  return std::filesystem::absolute(recipe::resolve_name(recipe, name, kind)).string();
 }
 
 nlohmann::json mesh_of(const recipe::SftConfig& config) {
@@ -92,10 +92,10 @@ Launch make_launch(const recipe::Recipe& recipe, const LaunchOptions& options) {
                     {"mesh", mesh_of(config)},
                     {"threads_per_rank", config.threads_per_rank > 0 ? config.threads_per_rank : std::max(1, cores / config.world_size)},
                     {"paths",
-                     {{"model", path_of(recipe, config.model_name)},
-                      {"tokenizer", path_of(recipe, config.tokenizer_name)},
-                      {"train", path_of(recipe, config.train.path)},
-                      {"validation", path_of(recipe, config.validation.path)}}}};
+                     {{"model", path_of(recipe, config.model_name, recipe::NameKind::model)},
+                      {"tokenizer", path_of(recipe, config.tokenizer_name, recipe::NameKind::model)},
+                      {"train", path_of(recipe, config.train.path, recipe::NameKind::data)},
+                      {"validation", path_of(recipe, config.validation.path, recipe::NameKind::data)}}}};
   if (options.port != 0) launch.request["port"] = options.port;
   if (!options.relaunch_of.empty()) launch.request.update({{"relaunch_of", options.relaunch_of}, {"who", options.who}});
   return launch;

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <set>
 #include <unordered_map>
 
 #include "shared/base/text.h"
+#include "shared/recipe/interpolation.h"
 #include "shared/recipe/key_rows.h"
 
 namespace ringwright::recipe {
@@ -78,7 +78,10 @@ class Keys {
   // Below an open section every name is fine.
   bool is_open(const std::string& section) const { return open_here(section) || open_here(alike(section)); }
   // No key is known below it.
-  bool is_leaf(const std::string& section) const { return !sections_.contains(section) && !sections_.contains(alike(section)); }
+  bool is_leaf(const std::string& section) const {
+    const std::string like = alike(section);
+    return !sections_.contains(section) && (like.empty() || !sections_.contains(like));
+  }
 
   std::vector<std::string> names_in(const std::string& section) const {
     std::vector<std::string> names;
@@ -159,43 +162,36 @@ void visit_unknown(const Node& node, const std::string& section, const std::stri
   }
 }
 
-using Wanted = std::function<bool(const KeyRow&, const nlohmann::ordered_json&)>;
+// Calls look(key, row, value, off) for every value below the top, sections before what is in them.
+template <class Look>
+void for_each_key(const nlohmann::ordered_json& value, const std::string& schema, const std::string& path, bool off, const Look& look) {
+  if (!schema.empty()) look(path, keys().row(schema), value, off);
+  if (value.is_array()) {
+    for (size_t i = 0; i < value.size(); ++i)
+      if (value[i].is_structured()) for_each_key(value[i], schema, joined(path, std::to_string(i)), off, look);
+  } else if (value.is_object()) {
+    const auto enabled = value.find("enabled");
+    const bool section_off = off || (enabled != value.end() && asks::for_false(*enabled));
+    for (const auto& [name, child] : value.items())
+      for_each_key(child, joined(schema, name), joined(path, name), off || (section_off && name != "enabled"), look);
+  }
+}
 
 // One finding a row, for what is switched on.
-class Collector {
- public:
-  Collector(const Recipe& recipe, Wanted wanted) : recipe_(recipe), wanted_(std::move(wanted)) {}
+template <class Wanted>
+std::vector<KeyFinding> findings(const Recipe& recipe, const Wanted& wanted) {
+  std::vector<KeyFinding> found;
+  std::set<const KeyRow*> seen;
+  for_each_key(recipe.resolved, "", "", false, [&](const std::string& key, const KeyRow* row, const nlohmann::ordered_json& value, bool off) {
+    if (row && !off && wanted(*row, value) && seen.insert(row).second) found.push_back({key, row, find_origin(recipe, key)});
+  });
+  return found;
+}
 
-  std::vector<KeyFinding> collect() {
-    visit(recipe_.resolved, "", "");
-    return std::move(findings_);
-  }
-
- private:
-  void visit(const nlohmann::ordered_json& value, const std::string& schema, const std::string& path) {
-    if (!schema.empty()) look_at(value, schema, path);
-    if (value.is_array()) {
-      for (size_t i = 0; i < value.size(); ++i)
-        if (value[i].is_structured()) visit(value[i], schema, joined(path, std::to_string(i)));
-    } else if (value.is_object()) {
-      const auto enabled = value.find("enabled");
-      const bool off = enabled != value.end() && asks::for_false(*enabled);
-      for (const auto& [name, child] : value.items())
-        if (!off || name == "enabled") visit(child, joined(schema, name), joined(path, name));
-    }
-  }
-
-  void look_at(const nlohmann::ordered_json& value, const std::string& schema, const std::string& path) {
-    const KeyRow* row = keys().row(schema);
-    if (!row || !wanted_(*row, value) || !seen_.insert(row).second) return;
-    findings_.push_back({path, row, find_origin(recipe_, path)});
-  }
-
-  const Recipe& recipe_;
-  Wanted wanted_;
-  std::vector<KeyFinding> findings_;
-  std::set<const KeyRow*> seen_;
-};
+bool is_leaf(const nlohmann::ordered_json& value) {
+  if (value.is_array()) return std::none_of(value.begin(), value.end(), [](const auto& item) { return item.is_structured(); });
+  return !value.is_object() || value.empty();
+}
 
 }  // namespace
 
@@ -226,15 +222,27 @@ const KeyRow* find_key(std::string_view key) {
 }
 
 std::vector<KeyFinding> asked_for(const Recipe& recipe) {
-  return Collector(recipe, [](const KeyRow& row, const nlohmann::ordered_json& value) { return row.asks && row.asks(value); }).collect();
+  return findings(recipe, [](const KeyRow& row, const nlohmann::ordered_json& value) { return row.asks && row.asks(value); });
 }
 
 std::vector<KeyFinding> notes(const Recipe& recipe) {
-  return Collector(recipe,
-                   [](const KeyRow& row, const nlohmann::ordered_json& value) {
-                     return (row.use == KeyUse::mapped || row.use == KeyUse::noted) && asks::for_something(value);
-                   })
-      .collect();
+  return findings(recipe, [](const KeyRow& row, const nlohmann::ordered_json& value) {
+    return (row.use == KeyUse::mapped || row.use == KeyUse::noted) && asks::for_something(value);
+  });
+}
+
+std::string_view KeyStatus::word() const {
+  if (!row) return "unknown";
+  return off || (row->asks && !asked) ? "off" : to_string(row->use);
+}
+
+std::vector<KeyStatus> describe_keys(const Recipe& recipe) {
+  std::vector<KeyStatus> statuses;
+  for_each_key(recipe.resolved, "", "", false, [&](const std::string& key, const KeyRow* row, const nlohmann::ordered_json& value, bool off) {
+    const bool a_section = !row && !value.is_object() && find_unknown(split_key(key)) == std::nullopt;  // one that is null
+    if (is_leaf(value) && !a_section) statuses.push_back({key, row, off, row && row->asks && row->asks(value)});
+  });
+  return statuses;
 }
 
 std::string fix_of(const KeyFinding& finding) {

@@ -52,7 +52,18 @@ struct KeyFinding {
 // below a section that is null.
 std::vector<KeyFinding> asked_for(const Recipe& recipe);  // refused and not_yet, where the value asks
 std::vector<KeyFinding> notes(const Recipe& recipe);      // mapped and noted, where the value is neither null, false nor empty
-std::string fix_of(const KeyFinding& finding);            // "" or a change: policy.quant_cfg=null
+
+// What becomes of one key of a recipe; of every leaf, lists of plain values counting as one.
+struct KeyStatus {
+  std::string key;
+  const KeyRow* row = nullptr;  // nullptr: not known
+  bool off = false;             // in a section that is switched off
+  bool asked = false;           // of refused and not_yet: this value asks for it
+
+  std::string_view word() const;  // "used", "mapped", "noted", "refused", "not yet", "off" (switched off, or not asked for), "unknown"
+};
+std::vector<KeyStatus> describe_keys(const Recipe& recipe);
+std::string fix_of(const KeyFinding& finding);  // "" or a change: policy.quant_cfg=null
 
 // The first segment of a key that is not known, and the nearest name that is.
 struct UnknownKey {

@@ -117,9 +117,13 @@ SftConfig sft_config(const Recipe& recipe);
 // The same from a resolved recipe alone (what a worker gets): places are the keys.
 SftConfig sft_config(const nlohmann::json& resolved);
 
+enum class NameKind { model, data };  // a model's folder (or its tokenizer's); a data set's file
+
 // A model or data name becomes an absolute path. Looked at in this order: the name as a path (relative to the recipe's folder, then to the working
 // directory), ringwright.paths.<name>, what bootstrap made (models/<name>, data/<name>.txt or .jsonl in the cache directory), the local hub cache
-// ($HF_HOME/hub/models--ORG--NAME/snapshots/*). Throws Error RW-RECIPE-030 (exit code 3) listing the places looked at.
-std::filesystem::path resolve_name(const Recipe& recipe, const std::string& name);
+// ($HF_HUB_CACHE or $HF_HOME/hub: models--ORG--NAME or datasets--ORG--NAME, the snapshot of refs/main, else the newest; of a data set its
+// train.jsonl, train.txt or only such file). Throws Error RW-RECIPE-030 (exit code 3) listing the places looked at, and RW-RECIPE-031 where a data
+// set's name says nothing of its format and the file found is not plain text.
+std::filesystem::path resolve_name(const Recipe& recipe, const std::string& name, NameKind kind = NameKind::model);
 
 }  // namespace ringwright::recipe

@@ -170,7 +170,7 @@ TextEdit make_unset(const std::string& key) {
 }
 
 EditedRecipe edit_recipe(const fs::path& file, const std::vector<TextEdit>& edits, const fs::path& output) {
-  EditedRecipe edited{output.empty() ? file : output, read_text(file), ""};
+  EditedRecipe edited{output.empty() ? file : output, read_text(file), "", output.empty()};
   RecipeEditor editor(file, edited.before);
   for (const TextEdit& edit : edits) editor.make(edit);
   if (!output.empty()) editor.move_to(output);
@@ -179,6 +179,9 @@ EditedRecipe edit_recipe(const fs::path& file, const std::vector<TextEdit>& edit
 }
 
 void save(const EditedRecipe& edited) {
+  if (edited.in_place && read_text(edited.file) != edited.before)
+    fail("RW-RECIPE-042", "the recipe was changed by somebody else meanwhile", {edited.file.string()}, "the text that was read",
+         "ask for the change again");
   try {
     files::replace(edited.file, edited.after);
   } catch (const std::system_error& error) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <vector>
 
 #include "shared/base/error.h"
@@ -20,6 +21,7 @@ class Search {
     std::error_code ignored;
     if (fs::exists(place, ignored)) {
       found_ = fs::weakly_canonical(place);
+      named_ = place;
       return true;
     }
     looked_at_.push_back(place.string());
@@ -27,10 +29,11 @@ class Search {
   }
 
   const fs::path& found() const { return found_; }
+  const fs::path& named() const { return named_; }  // before links were followed: the hub's cache links to names without an ending
   const std::vector<std::string>& looked_at() const { return looked_at_; }
 
  private:
-  fs::path found_;
+  fs::path found_, named_;
   std::vector<std::string> looked_at_;
 };
 
@@ -74,34 +77,70 @@ fs::path hub_directory() {
   return fs::path(from_environment("HOME")) / ".cache/huggingface/hub";
 }
 
-// ORG/NAME -> the snapshot that refs/main names, else the newest one.
-bool look_in_hub(Search& search, const std::string& name) {
+// The one that refs/main names, else the newest.
+fs::path snapshot_of(const fs::path& repository) {
+  std::error_code ignored;
+  std::string revision;
+  std::ifstream(repository / "refs" / "main") >> revision;
+  const fs::path snapshots = repository / "snapshots";
+  if (!revision.empty() && revision.find('/') == std::string::npos && fs::is_directory(snapshots / revision, ignored)) return snapshots / revision;
+  fs::path newest;
+  fs::file_time_type newest_time{};
+  for (const auto& entry : fs::directory_iterator(snapshots, ignored)) {
+    if (!entry.is_directory(ignored) || (!newest.empty() && entry.last_write_time(ignored) <= newest_time)) continue;
+    newest = entry.path();
+    newest_time = entry.last_write_time(ignored);
+  }
+  return newest;
+}
+
+// A data set's file that this engine reads: train, or the only one.
+fs::path data_file_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const fs::path& place : {folder, folder / "data"}) {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(place, ignored))
+      if (entry.path().extension() == ".jsonl" || entry.path().extension() == ".txt") files.push_back(entry.path());
+  }
+  const auto train = std::find_if(files.begin(), files.end(), [](const fs::path& file) { return file.stem() == "train"; });
+  if (train != files.end()) return *train;
+  return files.size() == 1 ? files.front() : folder / "train.jsonl";
+}
+
+bool look_in_hub(Search& search, const std::string& name, NameKind kind) {
   if (name.empty() || name.front() == '/' || name.find("..") != std::string::npos || std::count(name.begin(), name.end(), '/') > 1) return false;
   std::string folder = name;
   if (const size_t slash = folder.find('/'); slash != std::string::npos) folder.replace(slash, 1, "--");
-  const fs::path snapshots = hub_directory() / ("models--" + folder) / "snapshots";
-  std::error_code ignored;
-  std::vector<fs::directory_entry> found;
-  for (const auto& entry : fs::directory_iterator(snapshots, ignored))
-    if (entry.is_directory(ignored)) found.push_back(entry);
-  if (found.empty()) return search.look(snapshots / "*");
-  const auto newer = [&](const auto& a, const auto& b) { return a.last_write_time(ignored) < b.last_write_time(ignored); };
-  return search.look(std::max_element(found.begin(), found.end(), newer)->path());
+  const fs::path repository = hub_directory() / ((kind == NameKind::model ? "models--" : "datasets--") + folder);
+  const fs::path snapshot = snapshot_of(repository);
+  if (snapshot.empty()) return search.look(repository / "snapshots" / "*");
+  return search.look(kind == NameKind::model ? snapshot : data_file_in(snapshot));
+}
+
+// What the typed view takes a data set for is decided by the name's ending (sft_config); what was found must not be something else.
+void refuse_other_format(const std::string& name, const std::string& given, const fs::path& found) {
+  const std::string said = fs::path(given.empty() ? name : given).extension();
+  if (!said.empty() || found.extension() != ".jsonl") return;
+  throw Error({"RW-RECIPE-031", "'" + name + "' is " + found.string() + ", which holds prompts and answers; a bare name stands for plain text", name,
+               "a name whose ending says what it is", "name the file: data_path: " + found.string(), ExitCode::refused});
 }
 
 }  // namespace
 
-fs::path resolve_name(const Recipe& recipe, const std::string& name) {
+fs::path resolve_name(const Recipe& recipe, const std::string& name, NameKind kind) {
   Search search;
   const std::string given = given_path(recipe, name);
   if (look_below(search, recipe, name) || (!given.empty() && look_below(search, recipe, given)) || look_in_cache(search, name) ||
-      look_in_hub(search, name))
+      look_in_hub(search, name, kind)) {
+    if (kind == NameKind::data) refuse_other_format(name, given, search.named());
     return search.found();
+  }
   std::string places;
   for (const std::string& place : search.looked_at()) places += (places.empty() ? "" : ", ") + place;
   const bool is_path = name.starts_with('/') || name.starts_with('.') || name.starts_with('~');
   throw Error({"RW-RECIPE-030", "'" + name + "' is neither a path nor a known name", "looked at: " + places, "a model's folder or a data file",
-               is_path ? "correct the path" : "correct the name, or say where it is: +ringwright.paths." + name + "=/the/path", ExitCode::refused});
+               is_path ? "correct the path" : "correct the name, or say in the recipe where it is: ringwright: {paths: {" + name + ": /the/path}}",
+               ExitCode::refused});
 }
 
 }  // namespace ringwright::recipe

@@ -164,7 +164,9 @@ std::string all_names() {
 Node call_resolver(const std::string& name, const std::vector<Node>& arguments, const ResolverContext& context) {
   const auto* found = std::find_if(std::begin(kResolvers), std::end(kResolvers), [&](const Resolver& resolver) { return resolver.name == name; });
   if (found == std::end(kResolvers))
-    fail("RW-RECIPE-010", "there is no resolver '" + name + "'", context.origin, "one of " + all_names(), "use one of these, or write the value");
+    fail("RW-RECIPE-010", "there is no resolver '" + name + "'", context.origin, "one of " + all_names(),
+         name == "sub" ? "later revisions of NeMo RL have it, those of the targets do not: ${add:a, ${mul:-1, b}}"
+                       : "use one of these, or write the value");
   if (arguments.size() < found->arguments_min || arguments.size() > found->arguments_max) {
     const std::string wanted = found->arguments_min == found->arguments_max
                                    ? std::to_string(found->arguments_min)

@@ -164,8 +164,8 @@ DataSource read_source(const Typed& typed, const std::string& section) {
   const std::string key = typed.has(section + ".data_path") ? section + ".data_path" : section + ".dataset_name";
   source.path = typed.required_text(key);
   source.format = format_of(typed, key, source.path);
-  source.prompt_key = typed.text(section + ".input_key", source.prompt_key);
-  source.answer_key = typed.text(section + ".output_key", source.answer_key);
+  source.prompt_key = typed.text(section + ".input_key", typed.text(section + ".prompt_key", source.prompt_key));
+  source.answer_key = typed.text(section + ".output_key", typed.text(section + ".response_key", source.answer_key));
   source.lines_are_rows = typed.choice("ringwright.data.text_rows", "windows", {"lines"}) == "lines";
   return source;
 }

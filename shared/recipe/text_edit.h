@@ -33,6 +33,7 @@ std::string edit_text(std::string_view text, const std::string& file, const Text
 struct EditedRecipe {
   std::filesystem::path file;  // where `after` belongs
   std::string before, after;   // the whole texts; equal when the recipe says so already
+  bool in_place = true;        // `before` is what `file` held
 };
 
 // Reads the recipe and makes the edits one after the other, in its text alone. Each is held against what loading with all parents gives before and
@@ -40,7 +41,8 @@ struct EditedRecipe {
 // are made to name the same parents from there. Throws what edit_text and load_recipe throw, and RW-RECIPE-013: neither the recipe nor NeMo RL knows
 // the key. Writes nothing.
 EditedRecipe edit_recipe(const std::filesystem::path& file, const std::vector<TextEdit>& edits, const std::filesystem::path& output = {});
-// As one step: a reader sees the old text or the new one. The mode stays. Throws Error RW-RECIPE-042.
+// As one step: a reader sees the old text or the new one. The mode stays. Throws Error RW-RECIPE-042: not writable, or changed by somebody else
+// since.
 void save(const EditedRecipe& edited);
 
 }  // namespace ringwright::recipe

@@ -1,10 +1,12 @@
-// Looking at files before they are opened, and text that is fit for a terminal.
+// Looking at files before they are opened, writing them in one step, text that is fit for a terminal, and differences of texts.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "shared/base/files.h"
+#include "shared/base/line_diff.h"
 #include "shared/base/printable.h"
 #include "tests/support/temporary_folder.h"
 
@@ -24,6 +26,65 @@ TEST(Files, SayWhatIsNoRegularFile) {
   EXPECT_EQ(files::kind_if_not_regular(folder / "pipe"), "a pipe");
   EXPECT_EQ(files::kind_if_not_regular(folder / "link to a pipe"), "a pipe");
   EXPECT_EQ(files::kind_if_not_regular("/dev/null"), "a device");
+}
+
+std::string read(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+TEST(Files, AreReplacedInOneStepWithTheirModeAndThroughLinks) {
+  const test::TemporaryFolder folder;
+  const std::filesystem::path file = folder.write("file", "old"), link = folder / "link";
+  std::filesystem::create_symlink("file", link);
+  ASSERT_EQ(::chmod(file.c_str(), 0604), 0);
+  std::ifstream reader(file);  // of the old bytes, whatever comes
+  files::replace(link, std::string_view("n\0w", 3));
+  EXPECT_EQ(read(file), std::string("n\0w", 3));
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  struct stat status{};
+  ASSERT_EQ(::stat(file.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0604U);
+  std::string old;
+  reader >> old;
+  EXPECT_EQ(old, "old");
+  files::replace(folder / "fresh", "x");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 3) << "nothing is left beside them";
+}
+
+TEST(Files, ThatCannotBeReplacedStay) {
+  const test::TemporaryFolder folder;
+  EXPECT_THROW(files::replace(folder / "no/such/folder/file", "x"), std::system_error);
+  std::filesystem::create_directory(folder / "folder");
+  EXPECT_THROW(files::replace(folder / "folder", "x"), std::system_error);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(LineDiff, IsTheUnifiedFormWithThreeLinesAround) {
+  EXPECT_EQ(text::unified_diff("a\n", "a\n", "x", "y"), "");
+  EXPECT_EQ(text::unified_diff("1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\n2\n3\n4\nfive\n6\n7\n8\n9\n", "x", "y"),
+            "--- x\n+++ y\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n");
+  EXPECT_EQ(text::unified_diff("", "a\n", "x", "y"), "--- x\n+++ y\n@@ -0,0 +1 @@\n+a\n");
+  EXPECT_EQ(text::unified_diff("a\nb", "a\nc", "x", "y"),
+            "--- x\n+++ y\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n");
+}
+
+TEST(LineDiff, ChangesFarApartAreTwoHunksAndNearOnesAreOne) {
+  std::string before, far, near;
+  for (int i = 0; i < 30; ++i) {
+    const std::string line = std::to_string(i) + "\n";
+    before += line;
+    far += i == 5 || i == 25 ? "new\n" : line;
+    near += i == 5 || i == 12 ? "" : line;
+  }
+  const auto hunks = [&](const std::string& after) {
+    const std::string diff = text::unified_diff(before, after, "x", "y");
+    size_t count = 0;
+    for (size_t at = 0; (at = diff.find("\n@@ ", at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  EXPECT_EQ(hunks(far), 2U);
+  EXPECT_EQ(hunks(near), 1U);
 }
 
 TEST(Printable, EscapesWhatWouldMoveTheCursor) {

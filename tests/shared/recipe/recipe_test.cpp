@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "shared/base/error.h"
+#include "tests/support/error_of.h"
 #include "tests/support/temporary_folder.h"
 
 namespace ringwright::recipe {
@@ -142,6 +143,28 @@ TEST(ResolveName, LooksBesideTheRecipeThenAtItsPathsAndNamesAllPlaces) {
     EXPECT_THAT(error.parts().where, HasSubstr((folder.path() / "org/none").string()));
     EXPECT_THAT(error.parts().where, HasSubstr("models--org--none"));
   }
+}
+
+TEST(ResolveName, TheHubsCacheGivesTheSnapshotOfMainAndADataSetsFile) {
+  const TemporaryFolder folder;
+  folder.write("hub/models--org--m/snapshots/old/config.json", "{}");
+  folder.write("hub/models--org--m/snapshots/new/config.json", "{}");
+  folder.write("hub/models--org--m/refs/main", "old");
+  folder.write("hub/datasets--org--d.jsonl/snapshots/x/data/train.jsonl", "{}\n");
+  folder.write("hub/datasets--org--d.jsonl/snapshots/x/data/test.jsonl", "{}\n");
+  folder.write("hub/datasets--org--words/snapshots/x/all.txt", "x\n");
+  folder.write("hub/datasets--org--rows/blobs/0a1b", "{}\n");
+  std::filesystem::create_directories(folder / "hub/datasets--org--rows/snapshots/x");
+  std::filesystem::create_symlink("../../blobs/0a1b", folder / "hub/datasets--org--rows/snapshots/x/all.jsonl");
+  ::setenv("HF_HUB_CACHE", (folder.path() / "hub").c_str(), 1);
+  const Recipe recipe = load_recipe(folder.write("r.yaml", "a: 1\n"));
+  const auto hub = std::filesystem::weakly_canonical(folder.path() / "hub");
+  EXPECT_EQ(resolve_name(recipe, "org/m"), hub / "models--org--m/snapshots/old");
+  EXPECT_EQ(resolve_name(recipe, "org/d.jsonl", NameKind::data), hub / "datasets--org--d.jsonl/snapshots/x/data/train.jsonl");
+  EXPECT_EQ(resolve_name(recipe, "org/words", NameKind::data), hub / "datasets--org--words/snapshots/x/all.txt");
+  EXPECT_EQ(test::error_code([&] { resolve_name(recipe, "org/rows", NameKind::data); }), "RW-RECIPE-031") << "it would be read as plain text";
+  EXPECT_EQ(test::error_code([&] { resolve_name(recipe, "org/m", NameKind::data); }), "RW-RECIPE-030") << "a model is no data set";
+  ::unsetenv("HF_HUB_CACHE");
 }
 
 TEST(ResolveName, BareNamesAreLookedUpInTheCache) {

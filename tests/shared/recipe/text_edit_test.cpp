@@ -247,9 +247,18 @@ TEST(RecipeEdit, AFileThatCannotBeWrittenIsRefusedAndStays) {
   const TemporaryFolder folder;
   const fs::path file = folder.write("r.yaml", "sft: {seed: 1}\n");
   EditedRecipe edited = edit_recipe(file, {parse_set("sft.seed=2")});
-  edited.file = folder / "no/such/folder/r.yaml";
+  edited.file = folder / "no/such/folder/r.yaml", edited.in_place = false;
   EXPECT_EQ(error_code([&] { save(edited); }), "RW-RECIPE-042");
   EXPECT_EQ(read(file), "sft: {seed: 1}\n");
+}
+
+TEST(RecipeEdit, WhatSomebodyElseWroteMeanwhileIsNotLost) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.write("r.yaml", "sft: {seed: 1}\n");
+  const EditedRecipe edited = edit_recipe(file, {parse_set("sft.seed=2")});
+  folder.write("r.yaml", "sft: {seed: 1}  # theirs\n");
+  EXPECT_EQ(error_code([&] { save(edited); }), "RW-RECIPE-042");
+  EXPECT_EQ(read(file), "sft: {seed: 1}  # theirs\n");
 }
 
 }  // namespace
