@@ -90,7 +90,7 @@ std::string unified_diff(std::string_view before, std::string_view after, const 
     }
     const size_t begin = std::max(done, i - std::min(i, kAround));
     size_t last = i;
-    for (size_t j = i; j < script.size() && j <= last + 2 * kAround; ++j)
+    for (size_t j = i; j < script.size() && j <= last + 2 * kAround + 1; ++j)
       if (script[j].mark != ' ') last = j;
     const size_t end = std::min(script.size(), last + 1 + kAround);
     for (; done < begin; ++done) a_done += script[done].mark != '+', b_done += script[done].mark != '-';
