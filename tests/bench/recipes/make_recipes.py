@@ -30,6 +30,11 @@ COMPUTED = {
     "data.max_input_seq_length": "${policy.max_total_sequence_length}",
     "policy.tokenizer.name": "${policy.model_name}",
 }
+SCHEDULER = [
+    {"name": "torch.optim.lr_scheduler.LinearLR", "kwargs": {"start_factor": 0.1, "end_factor": 1.0, "total_iters": 10}},
+    {"name": "torch.optim.lr_scheduler.ConstantLR", "kwargs": {"factor": 1.0, "total_iters": 10000000000}},
+    {"milestones": [10]},
+]
 
 
 class Key:
@@ -49,7 +54,7 @@ def read_keys():
     keys = [Key(line) for line in KEYS.read_text().splitlines() if not line.startswith("#")]
     names = {key.name for key in keys}
     sections = {name[:at] for name in names for at, letter in enumerate(name) if letter == "."}
-    return [key for key in keys if key.name not in sections]
+    return [key for key in keys if key.name not in sections and ".scheduler." not in key.name]
 
 
 def put(tree, name, value):
@@ -101,6 +106,7 @@ class Maker:
                 put(tree, key.name, COMPUTED.get(key.name, key.draw(self.dice)))
         if algorithm != "eval":
             put(tree, "policy.model_name", "Qwen/Qwen2.5-1.5B")
+            put(tree, "policy.scheduler", SCHEDULER)
         return self.write(place, tree, None)
 
     def child(self, algorithm, place, parent):
