@@ -100,10 +100,11 @@ class Maker:
     def root(self, algorithm, place):
         """What most recipes of the algorithm have."""
         tree = {}
+        computed = COMPUTED if "policy" in SECTIONS[algorithm] else {}
         for key in self.of(algorithm):
             most = max(1, min(ALGORITHMS[algorithm], PUBLIC_RECIPES) // 2)
             if key.recipes >= most or (key.recipes == 0 and self.dice.random() < 0.2):
-                put(tree, key.name, COMPUTED.get(key.name, key.draw(self.dice)))
+                put(tree, key.name, computed.get(key.name, key.draw(self.dice)))
         if algorithm != "eval":
             put(tree, "policy.model_name", "Qwen/Qwen2.5-1.5B")
             put(tree, "policy.scheduler", SCHEDULER)
