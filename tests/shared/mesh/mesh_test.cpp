@@ -63,11 +63,11 @@ TEST(Mesh, T28eDpMustBeAMultipleOfReplicate) {
 TEST(Mesh, T27ExpertsAndRanksMustDivide) {
   const auto sizes = [](int ep) { return ParallelismSizes{.dp = 4, .cp = 2, .ep = ep}; };
   for (const int ep : {3, 16}) {
-    const ErrorParts parts = refusal([&] { Mesh::build(8, sizes(ep)); });  // a, d
+    const ErrorParts parts = refusal(8, sizes(ep));  // a, d
     EXPECT_EQ(parts.code, "RW-MESH-005");
     EXPECT_THAT(parts.action, HasSubstr("ep = 1 or 2 or 4 or 8"));
   }
-  const ErrorParts parts = refusal([&] { check_experts(6, 8, sizes(4)); });  // b
+  const ErrorParts parts = test::error_of([&] { check_experts(6, 8, sizes(4)); });  // b
   EXPECT_EQ(parts.code, "RW-MESH-012");
   EXPECT_THAT(parts.what, HasSubstr("6 experts"));
   EXPECT_THAT(parts.action, HasSubstr("ep = 1 or 2"));
