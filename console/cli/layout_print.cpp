@@ -9,6 +9,7 @@
 #include "console/cli/table.h"
 #include "console/cli/terminal.h"
 #include "shared/base/text.h"
+#include "shared/layout/methods.h"
 
 namespace ringwright::cli {
 namespace {
@@ -124,7 +125,7 @@ void print_traffic(const LayoutReport& report) {
   Table table({{"method"}, {"forward, most of a rank", Align::right}, {"backward, most of a rank", Align::right}, {"all ranks", Align::right}});
   for (const MethodTraffic& each : report.traffic) {
     if (!each.ranks) {
-      table.add_row({each.method, fmt::format("cp {} does not fit {} heads over {} KV heads", report.summary.cp, shape.heads, shape.kv_heads)});
+      table.add_row({each.method, layout::method_head_refusal(each.method, {shape.heads, shape.kv_heads}, report.summary.cp)});
       continue;
     }
     const Received received = received_of(*each.ranks, report.layers);

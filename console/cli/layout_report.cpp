@@ -7,7 +7,7 @@
 
 #include "console/cli/recipe_arguments.h"
 #include "shared/base/error.h"
-#include "shared/layout/deepseek_v4.h"
+#include "shared/layout/methods.h"
 #include "shared/model/context_parallel.h"
 #include "shared/recipe/recipe.h"
 
@@ -108,12 +108,12 @@ Choice family_choice(const model::ContextParallelConfig& config, bool packed) {
 Choice choose(const LayoutOptions& options, const Question& question, const std::optional<model::ContextParallelConfig>& config) {
   if (options.layout) return {*options.layout, "--layout"};
   if (!question.recipe_layout.empty()) return {question.recipe_layout, "the recipe"};
-  if (question.cp == 1) return {"none", "cp 1"};
-  if (!options.prefix_tree.empty()) return {"balanced", "cp and the prefix tree"};
+  if (question.cp == 1) return {std::string(layout::names::kNone), "cp 1"};
+  if (!options.prefix_tree.empty()) return {std::string(layout::names::kBalanced), "cp and the prefix tree"};
   const bool packed = !options.documents.empty() || question.packs;
   if (config) return family_choice(*config, packed);
-  if (!packed) return {"round_robin", "cp"};
-  return {"thd", options.documents.empty() ? "cp and the recipe's packs" : "cp and documents"};
+  if (!packed) return {std::string(layout::names::kRoundRobin), "cp"};
+  return {std::string(layout::names::kThd), options.documents.empty() ? "cp and the recipe's packs" : "cp and documents"};
 }
 
 layout::AttentionShape shape_of(const LayoutOptions& options, const std::optional<model::ContextParallelConfig>& config) {
@@ -129,8 +129,8 @@ layout::AttentionShape shape_of(const LayoutOptions& options, const std::optiona
 
 std::vector<std::string> notes_of(const LayoutOptions& options, const std::optional<model::ContextParallelConfig>& config) {
   std::vector<std::string> notes;
-  if (config && config->window > 0 && options.window == 0) {
-    notes.push_back(fmt::format("config.json has a sliding window of {0}: add --window {0} to see its layers", config->window));
+  if (config && config->limits.kind == model::LayerLimits::Kind::window && options.window == 0) {
+    notes.push_back(fmt::format("config.json has a sliding window of {0}: add --window {0} to see its layers", config->limits.size));
   }
   return notes;
 }
@@ -169,7 +169,7 @@ LayoutReport report_layout(const LayoutOptions& options) {
   std::optional<model::ContextParallelConfig> config;
   if (options.model) config = model::read_context_parallel_config(*options.model);
   const Choice choice = choose(options, question, config);
-  layout::Options made{.pad_multiple = options.pad_multiple.value_or(config ? layout::deepseek_v4_multiple(config->compress_ratios) : 1),
+  layout::Options made{.pad_multiple = options.pad_multiple.value_or(config ? config->pad_multiple : 1),
                        .chunk = options.chunk.value_or(question.chunk > 0 ? question.chunk : layout::kChunkDefault)};
   LayoutReport report{.chosen_by = choice.by,
                       .document_multiple = options.document_multiple.value_or(layout::document_multiple(choice.layout, question.cp, made)),
@@ -184,7 +184,7 @@ LayoutReport report_layout(const LayoutOptions& options) {
   const auto layout = layout::make_layout(choice.layout, question.cp, made);
   const layout::MaskArea area(stream.mask, stream.length);
   report.summary = layout::summarize(*layout, area, stream.documents);
-  for (const std::string& method : layout::traffic_methods()) {
+  for (const std::string& method : layout::method_names()) {
     report.traffic.push_back({method, layout::traffic(method, *layout, area, report.summary.padded_length, report.shape)});
   }
   return report;

@@ -20,7 +20,7 @@ using history::metric_value_to_json;
 struct Options {
   StoreOption store;
   RunPair pair;
-  double tolerance = 1e-4;
+  double tolerance = history::kToleranceDefault;
 };
 
 Error not_comparable(const std::string& what, const history::RunRecord& a, const history::RunRecord& b, const std::string& expected,

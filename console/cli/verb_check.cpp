@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "console/cli/check_sharding.h"
 #include "console/cli/recipe_arguments.h"
 #include "console/cli/table.h"
 #include "console/cli/terminal.h"
@@ -66,6 +67,7 @@ nlohmann::ordered_json as_json(const recipe::Recipe& recipe, const std::vector<F
                                  {"runs", !support_matrix::refused(findings, target)}};
   json["findings"] = nlohmann::ordered_json::array();
   for (const Finding& finding : findings) json["findings"].push_back(support_matrix::to_json(finding));
+  json["sharding"] = sharding_json(recipe);
   json["warnings"] = nlohmann::ordered_json::array();
   for (const recipe::Warning& warning : recipe.warnings)
     json["warnings"].push_back({{"code", warning.code},
@@ -90,6 +92,7 @@ void print_text(const recipe::Recipe& recipe, const std::vector<Finding>& findin
   print_findings(findings);
   print_stops(findings, target);
   print_warnings(recipe);
+  print_sharding(recipe);
   fmt::print("\n{}: {}\n", support_matrix::kTargetNames[static_cast<size_t>(target)], verdict_text(findings, target));
 }
 

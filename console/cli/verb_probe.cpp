@@ -12,6 +12,7 @@
 #include "console/cli/table.h"
 #include "console/cli/terminal.h"
 #include "console/cli/verb.h"
+#include "shared/history/comparison.h"
 #include "shared/history/metric_value.h"
 #include "shared/history/store.h"
 
@@ -26,7 +27,7 @@ struct Options {
   LaunchOptions launch;
   DaemonOptions daemon;
   bool all = false;
-  double tolerance = 1e-4;
+  double tolerance = history::kToleranceDefault;
 };
 
 // The worker's event `probe.result`, read.

@@ -27,6 +27,9 @@ struct Comparison {
   std::optional<ComparedStep> largest;  // the common step with the largest relative difference
 };
 
+// Of relative differences, unless a command is told another: a probe's, and that of two runs.
+inline constexpr double kToleranceDefault = 1e-4;
+
 // |a - b|; 0 for equal values, two NaN included; infinite where only one is finite or they differ in kind.
 double difference(double a, double b);
 // |a - b| / max(|a|, |b|), with the same rules.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "shared/layout/layout_kinds.h"
+#include "shared/layout/names.h"
 #include "shared/layout/refusal.h"
 
 namespace ringwright::layout {
@@ -13,7 +14,7 @@ namespace {
 class Identity final : public Layout {
  public:
   explicit Identity(int cp) : Layout(cp) {}
-  std::string_view name() const override { return "none"; }
+  std::string_view name() const override { return names::kNone; }
   int64_t divisor() const override { return 1; }
   bool replicates() const override { return cp() > 1; }
   int64_t local_length(int64_t padded_length) const override { return padded_length; }
@@ -27,7 +28,7 @@ class Identity final : public Layout {
 class RoundRobin final : public Layout {
  public:
   explicit RoundRobin(int cp) : Layout(cp) {}
-  std::string_view name() const override { return "round_robin"; }
+  std::string_view name() const override { return names::kRoundRobin; }
   int64_t divisor() const override { return int64_t{2} * cp(); }
 
  protected:
@@ -71,7 +72,7 @@ class Contiguous : public Layout {
 // Windows of a flat stream of rows. Upstream adds no padding here, so a length that does not divide is refused.
 class Glm final : public Contiguous {
  public:
-  explicit Glm(int cp) : Contiguous(cp, "glm", 1) {}
+  explicit Glm(int cp) : Contiguous(cp, names::kGlm, 1) {}
   int64_t padded_length(int64_t sequence_length) const override {
     const int64_t padded = Contiguous::padded_length(sequence_length);
     if (padded != sequence_length) {
@@ -91,12 +92,12 @@ class Glm final : public Contiguous {
 std::unique_ptr<Layout> make_identity(int cp, const Options&) { return std::make_unique<Identity>(cp); }
 std::unique_ptr<Layout> make_round_robin(int cp, const Options&) { return std::make_unique<RoundRobin>(cp); }
 std::unique_ptr<Layout> make_contiguous(int cp, const Options& options) {
-  return std::make_unique<Contiguous>(cp, "contiguous", std::max<int64_t>(options.pad_multiple, 2));
+  return std::make_unique<Contiguous>(cp, names::kContiguous, std::max<int64_t>(options.pad_multiple, 2));
 }
 std::unique_ptr<Layout> make_deepseek_v4(int cp, const Options& options) {
-  return std::make_unique<Contiguous>(cp, "deepseek_v4", std::max<int64_t>(options.pad_multiple, 2));
+  return std::make_unique<Contiguous>(cp, names::kDeepseekV4, std::max<int64_t>(options.pad_multiple, 2));
 }
 std::unique_ptr<Layout> make_glm(int cp, const Options&) { return std::make_unique<Glm>(cp); }
-std::unique_ptr<Layout> make_gemma4(int cp, const Options&) { return std::make_unique<Contiguous>(cp, "gemma4", 2); }
+std::unique_ptr<Layout> make_gemma4(int cp, const Options&) { return std::make_unique<Contiguous>(cp, names::kGemma4, 2); }
 
 }  // namespace ringwright::layout

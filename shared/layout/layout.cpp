@@ -10,6 +10,7 @@
 #include "shared/base/text.h"
 #include "shared/layout/layout_kinds.h"
 #include "shared/layout/mask_area.h"
+#include "shared/layout/names.h"
 #include "shared/layout/refusal.h"
 
 namespace ringwright::layout {
@@ -30,6 +31,7 @@ struct Entry {
   std::string_view name;
   std::unique_ptr<Layout> (*make)(int cp, const Options& options);
   int64_t (*document_multiple)(int cp, const Options& options);
+  bool joins_rows;
 };
 
 int64_t any_length(int, const Options&) { return 1; }
@@ -37,9 +39,14 @@ int64_t thd_multiple(int cp, const Options&) { return thd_divisor(cp); }
 int64_t deepseek_v4_multiple(int, const Options& options) { return std::max<int64_t>(options.pad_multiple, 2); }
 
 constexpr Entry kLayouts[] = {
-    {"none", make_identity, any_length}, {"round_robin", make_round_robin, any_length}, {"contiguous", make_contiguous, any_length},
-    {"thd", make_thd, thd_multiple},     {"balanced", make_balanced, any_length},       {"deepseek_v4", make_deepseek_v4, deepseek_v4_multiple},
-    {"glm", make_glm, any_length},       {"gemma4", make_gemma4, any_length},
+    {names::kNone, make_identity, any_length, false},
+    {names::kRoundRobin, make_round_robin, any_length, false},
+    {names::kContiguous, make_contiguous, any_length, false},
+    {names::kThd, make_thd, thd_multiple, true},
+    {names::kBalanced, make_balanced, any_length, true},
+    {names::kDeepseekV4, make_deepseek_v4, deepseek_v4_multiple, false},
+    {names::kGlm, make_glm, any_length, true},
+    {names::kGemma4, make_gemma4, any_length, false},
 };
 
 void check_range(std::string_view key, int64_t value, int64_t first, int64_t last, std::string_view action) {
@@ -179,6 +186,11 @@ int64_t document_multiple(std::string_view name, int cp, const Options& options)
   return find_entry(name, cp, options).document_multiple(cp, options);
 }
 
+bool joins_rows(std::string_view name) {
+  const auto entry = std::find_if(std::begin(kLayouts), std::end(kLayouts), [&](const Entry& row) { return row.name == name; });
+  return entry != std::end(kLayouts) && entry->joins_rows;
+}
+
 const std::vector<std::string>& layout_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> result;
@@ -186,6 +198,15 @@ const std::vector<std::string>& layout_names() {
     return result;
   }();
   return names;
+}
+
+const std::vector<std::string>& flavour_names() {
+  static const std::vector<std::string> flavours = [] {
+    std::vector<std::string> result = layout_names();
+    std::erase(result, names::kNone);
+    return result;
+  }();
+  return flavours;
 }
 
 }  // namespace ringwright::layout

@@ -131,9 +131,17 @@ struct Options {
 // check_mask throws.
 std::unique_ptr<Layout> make_layout(std::string_view name, int cp, const Options& options = {});
 const std::vector<std::string>& layout_names();
+// Those that spread a sequence: all but `none`.
+const std::vector<std::string>& flavour_names();
+// Whether a batch's rows become one stream under the flavour of this name, each row a document of it.
+bool joins_rows(std::string_view name);
 // What the documents of a packed stream are padded to before the layout takes it: thd 2*cp (1 at cp 1), deepseek_v4 max(pad_multiple, 2), others 1.
 // Errors: those of make_layout for name, cp and bounds.
 int64_t document_multiple(std::string_view name, int cp, const Options& options = {});
+
+// The layout of runs of `ranks` neighbouring ranks, each of which holds what its ranks hold, in global order; ranks divides cp, and the layout does
+// not replicate. For sequences of `padded_length` alone. Errors: those of Layout::runs.
+std::unique_ptr<Layout> merge_ranks(const Layout& layout, int64_t padded_length, int ranks);
 
 // The layout "magi": a permutation that somebody else's solver returned, global positions of each rank's slots. cp is the number of ranks. Throws
 // Error RW-LAYOUT-010 when ranks differ in length, or a position is outside the stream or there twice. sequence_length: before padding.

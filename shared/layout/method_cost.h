@@ -2,17 +2,17 @@
 // slowest rank. Pure arithmetic, so that a run and the command line show the same choice for the same reason.
 //
 //   compute = visible pairs * 4 * head size * heads * (1 forward + 2.5 backward) / flops_per_s   (arXiv 2307.08691, section 2)
-//   moved   = bytes that come in / bytes_per_s, forward and backward, gradients of keys in float32
+//   moved   = bytes that come in / bytes_per_s, forward and backward: exact (traffic.h)
 //   handled = bytes of merging, reordering and adding up / copy_bytes_per_s
 //   fixed   = messages * message_s + operator calls * call_s
 //
-// | method | pairs | comes in, forward | handled beside it |
-// | --- | --- | --- | --- |
-// | ring | the rank's | keys that this rank or one behind it reads | partial outputs, cp - 1 times |
-// | all_gather | the rank's | all keys of the others | the whole sequence's keys and their gradient |
-// | ranged | the rank's | keys that this rank reads | those keys and their gradient |
-// | all_to_all | an even share | its heads of q, k, v, and the outputs | the same once more: put into global order |
-// | all_to_all+ring | an even share of its run's | the same over a part of the ranks; keys of the other runs | both |
+// | method | pairs | handled beside it |
+// | --- | --- | --- |
+// | ring | the rank's | partial outputs and gradients of keys, cp - 1 times |
+// | ranged | the rank's | the keys that it reads and their gradient |
+// | all_gather | the rank's | the whole sequence's keys and their gradient |
+// | all_to_all | an even share | what comes in, put into global order and back |
+// | all_to_all+ring | an even share of its run's | both, over parts of the ranks |
 #pragma once
 
 #include <cstdint>

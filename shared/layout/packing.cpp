@@ -196,7 +196,6 @@ void check(const PackingOptions& options) {
   check_range("pack length", options.pack_length);
   check_range("document divisor", options.document_divisor);
   if (options.sequence_length_round) check_range("sequence_length_round", *options.sequence_length_round);
-  if (options.packs_max) check_range("packs_max", *options.packs_max);
   if (options.pack_length % options.document_divisor == 0) return;
   refuse("RW-PACK-002",
          fmt::format("the pack length {} is not divisible by {}, which each document is padded to (remainder {})", options.pack_length,
@@ -209,7 +208,7 @@ void check(const PackingOptions& options) {
 [[noreturn]] void refuse_long(size_t index, int64_t length, int64_t slot, int64_t room) {
   refuse("RW-PACK-003", fmt::format("document {} has {} tokens, {} with its padding; {} fit", index, length, slot, room),
          fmt::format("document {}", index), fmt::format("documents of at most {} tokens", room),
-         "raise the limit, shorten the document, or let long documents be skipped");
+         "raise the limit, shorten the document, or set ringwright.packing.skip_long");
 }
 
 Pack finish(const Bin& bin, const std::vector<int64_t>& lengths, const PackingOptions& options) {
@@ -235,31 +234,27 @@ int64_t document_divisor(int cp, int tp, bool sequence_parallel) {
   return (cp > 1 ? int64_t{2} * cp : 1) * (sequence_parallel ? std::max(tp, 1) : 1);
 }
 
-Packing pack_documents(const std::vector<int64_t>& lengths, const PackingOptions& options) {
+int64_t longest_document_of_pack(int64_t pack_length, int64_t document_divisor) { return pack_length / document_divisor * document_divisor; }
+
+std::vector<Pack> pack_documents(const std::vector<int64_t>& lengths, const PackingOptions& options) {
   const Algorithm& algorithm = algorithm_of(options.algorithm);
   check(options);
-  Packing result;
   Items items;
   for (size_t i = 0; i < lengths.size(); ++i) {
     if (lengths[i] < 0) check_range(fmt::format("length of document {}", i), lengths[i]);
     if (lengths[i] == 0) continue;
     const int64_t slot = round_up(std::min(lengths[i], kSequenceLengthMax), options.document_divisor);
-    if (slot <= options.pack_length) {
-      items.push_back({i, slot});
-    } else if (options.skip_long) {
-      result.skipped.push_back(i);
-    } else {
-      refuse_long(i, lengths[i], slot, options.pack_length);
-    }
+    if (slot > options.pack_length) refuse_long(i, lengths[i], slot, options.pack_length);
+    items.push_back({i, slot});
   }
-  Bins bins = algorithm.pack(items, options.pack_length);
-  if (options.packs_max && static_cast<int64_t>(bins.size()) > *options.packs_max) bins.resize(static_cast<size_t>(*options.packs_max));
+  const Bins bins = algorithm.pack(items, options.pack_length);
   if (bins.empty()) {
-    refuse("RW-PACK-004", fmt::format("of {} documents none fills a pack ({} are longer than one)", lengths.size(), result.skipped.size()), "packing",
+    refuse("RW-PACK-004", fmt::format("none of {} documents has a token", lengths.size()), "packing",
            fmt::format("at least one document of 1 to {} tokens", options.pack_length), "raise the pack length, or check the data");
   }
-  for (const Bin& bin : bins) result.packs.push_back(finish(bin, lengths, options));
-  return result;
+  std::vector<Pack> packs;
+  for (const Bin& bin : bins) packs.push_back(finish(bin, lengths, options));
+  return packs;
 }
 
 const std::vector<std::string>& packing_algorithms() {

@@ -20,8 +20,6 @@ struct PackingOptions {
   int64_t document_divisor = 1;                             // slots of documents are multiples of it, and so is a pack
   // The row of a pack is its documents' slots, rounded up to a multiple of this and of the divisor, at most pack_length. Empty: pack_length itself.
   std::optional<int64_t> sequence_length_round = {};
-  bool skip_long = false;                 // a document longer than the pack is skipped, else refused
-  std::optional<int64_t> packs_max = {};  // the first so many packs only
 };
 
 struct Pack {
@@ -31,17 +29,15 @@ struct Pack {
   int64_t row_length = 0;                  // their sum
 };
 
-struct Packing {
-  std::vector<Pack> packs = {};
-  std::vector<size_t> skipped = {};  // documents that are longer than a pack
-};
+// The longest document that a pack of so many tokens holds, when slots are multiples of the divisor.
+int64_t longest_document_of_pack(int64_t pack_length, int64_t document_divisor);
 
 // "concatenative": in order, a new pack where the next document does not fit. "first_fit": in order, each into the first pack with room.
 // "first_fit_decreasing": the same, longest first. "modified_first_fit_decreasing" (also "modified_ffd"): Johnson and Garey, "A 71/60 theorem for bin
 // packing", J. Complexity 1, 1985. Documents of no tokens take no slot and are left out. Throws Error RW-PACK-001 for an unknown algorithm,
 // RW-PACK-002 for a pack length or a round that the divisor does not divide, or values out of range, RW-PACK-003 for a document longer than a pack
 // (its index, its length), RW-PACK-004 when no pack remains.
-Packing pack_documents(const std::vector<int64_t>& lengths, const PackingOptions& options);
+std::vector<Pack> pack_documents(const std::vector<int64_t>& lengths, const PackingOptions& options);
 const std::vector<std::string>& packing_algorithms();
 
 // All documents in one row, without padding. Throws Error RW-PACK-004 for no documents or one without tokens.

@@ -6,6 +6,7 @@
 #include "shared/layout/dispatch.h"
 #include "shared/layout/layout_kinds.h"
 #include "shared/layout/mask_area.h"
+#include "shared/layout/names.h"
 #include "shared/layout/refusal.h"
 
 namespace ringwright::layout {
@@ -35,7 +36,7 @@ class Thd final : public StreamLayout {
  public:
   Thd(int cp, int64_t sequence_length, std::vector<int64_t> offsets)
       : StreamLayout(cp, sequence_length, offsets.back()), offsets_(std::move(offsets)) {}
-  std::string_view name() const override { return "thd"; }
+  std::string_view name() const override { return names::kThd; }
   int64_t divisor() const override { return thd_divisor(cp()); }
   Facts facts(int64_t rows, int64_t row_length) const override { return {true, {}, padded_length(rows * row_length), {rows, row_length}}; }
 
@@ -168,7 +169,26 @@ std::unique_ptr<Layout> make_balanced(int cp, const Options& options) {
            fmt::format("a length from 0 to {} after padding to a multiple of {}", kSequenceLengthMax, divisor), "check the sequence length");
   }
   const std::vector<int> rank_of_chunk = deal_chunks(chunk_areas(area, stream, options.chunk), cp);
-  return std::make_unique<Dispatched>(cp, "balanced", divisor, *options.sequence_length, stream, runs_of_chunks(rank_of_chunk, options.chunk, cp));
+  return std::make_unique<Dispatched>(cp, names::kBalanced, divisor, *options.sequence_length, stream,
+                                      runs_of_chunks(rank_of_chunk, options.chunk, cp));
+}
+
+std::unique_ptr<Layout> merge_ranks(const Layout& layout, int64_t padded_length, int ranks) {
+  std::vector<Run> runs;
+  for (int first = 0; first < layout.cp(); first += ranks) {
+    std::vector<Run> group;
+    for (int rank = first; rank < first + ranks; ++rank) {
+      const std::vector<Run> own = layout.runs(padded_length, rank);
+      group.insert(group.end(), own.begin(), own.end());
+    }
+    std::sort(group.begin(), group.end(), [](const Run& a, const Run& b) { return a.global_start < b.global_start; });
+    int64_t filled = 0;
+    for (const Run& run : group) {
+      runs.push_back({first / ranks, filled, run.global_start, run.length, 0});
+      filled += run.length;
+    }
+  }
+  return std::make_unique<Dispatched>(layout.cp() / ranks, layout.name(), layout.map_divisor(), padded_length, padded_length, std::move(runs));
 }
 
 std::unique_ptr<Layout> install_permutation(const std::vector<std::vector<int64_t>>& positions_by_rank, std::optional<int64_t> sequence_length) {

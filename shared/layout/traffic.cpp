@@ -7,6 +7,7 @@
 
 #include "shared/base/text.h"
 #include "shared/layout/head_split.h"
+#include "shared/layout/methods.h"
 #include "shared/layout/refusal.h"
 
 namespace ringwright::layout {
@@ -134,29 +135,53 @@ std::optional<std::vector<RankTraffic>> by_slots(const Question& question) {
   return bytes_of(slots(question), question.shape);
 }
 
-// Each rank keeps 1/cp of every tensor and receives the rest of its heads; fewer KV heads than ranks are sent to each rank that needs them.
-std::optional<std::vector<RankTraffic>> all_to_all(const Question& question) {
-  const int64_t cp = question.layout.cp();
+using Answer = std::optional<std::vector<RankTraffic>>;
+
+std::vector<RankTraffic> same_for_all(const Question& question, int64_t bytes) {
+  return std::vector<RankTraffic>(static_cast<size_t>(question.layout.cp()), RankTraffic{bytes, bytes});
+}
+
+// What a rank receives when `ranks` neighbours exchange heads: its share of the heads of the others' tokens, forward of queries, keys and values and
+// its tokens' outputs, backward of the gradients of all four. Fewer KV heads than ranks are sent to each rank that needs them.
+int64_t exchanged_bytes(const Question& question, int64_t ranks) {
   const AttentionShape& shape = question.shape;
-  if (question.layout.replicates()) return std::vector<RankTraffic>(static_cast<size_t>(cp));
-  if (!head_split_refusal({shape.heads, shape.kv_heads}, question.layout.cp()).empty()) return std::nullopt;
-  const int64_t others = question.padded_length / cp * (cp - 1);
-  const int64_t query = others * (shape.heads / cp) * shape.head_size;
-  const int64_t keys = 2 * others * std::max<int64_t>(shape.kv_heads / cp, 1) * shape.head_size;
-  const int64_t bytes = (2 * query + keys) * shape.element_bytes;
-  return std::vector<RankTraffic>(static_cast<size_t>(cp), RankTraffic{bytes, bytes});
+  const int64_t others = question.padded_length / question.layout.cp() * (ranks - 1);
+  const int64_t query = others * (shape.heads / ranks) * shape.head_size;
+  const int64_t keys = 2 * others * std::max<int64_t>(shape.kv_heads / ranks, 1) * shape.head_size;
+  return (2 * query + keys) * shape.element_bytes;
+}
+
+Answer all_to_all(const Question& question) {
+  if (question.layout.replicates()) return same_for_all(question, 0);
+  if (!head_split_refusal({question.shape.heads, question.shape.kv_heads}, question.layout.cp()).empty()) return std::nullopt;
+  return same_for_all(question, exchanged_bytes(question, question.layout.cp()));
+}
+
+// Heads go round runs of neighbours, and then a ring goes through the ranks that have the same heads.
+Answer all_to_all_ring(const Question& question) {
+  const AttentionShape& shape = question.shape;
+  const int ranks = head_ranks_of_grid({shape.heads, shape.kv_heads}, question.layout.cp());
+  if (question.layout.replicates()) return same_for_all(question, 0);
+  if (ranks == 0) return std::nullopt;
+  const auto runs = merge_ranks(question.layout, question.padded_length, ranks);
+  const AttentionShape own{shape.heads / ranks, std::max<int64_t>(shape.kv_heads / ranks, 1), shape.head_size, shape.element_bytes};
+  const std::vector<RankTraffic> ring = bytes_of(ring_slots({*runs, question.area, question.padded_length, own}), own);
+  std::vector<RankTraffic> result = same_for_all(question, exchanged_bytes(question, ranks));
+  for (size_t rank = 0; rank < result.size(); ++rank) {
+    result[rank].forward_bytes += ring[rank / static_cast<size_t>(ranks)].forward_bytes;
+    result[rank].backward_bytes += ring[rank / static_cast<size_t>(ranks)].backward_bytes;
+  }
+  return result;
 }
 
 struct Method {
   std::string_view name;
-  std::optional<std::vector<RankTraffic>> (*traffic)(const Question&);
+  Answer (*traffic)(const Question&);
 };
 
 constexpr Method kMethods[] = {
-    {"ring", by_slots<ring_slots>},
-    {"all_gather", by_slots<all_gather_slots>},
-    {"all_to_all", all_to_all},
-    {"ranged", by_slots<ranged_slots>},
+    {names::kRing, by_slots<ring_slots>}, {names::kRanged, by_slots<ranged_slots>}, {names::kAllGather, by_slots<all_gather_slots>},
+    {names::kAllToAll, all_to_all},       {names::kAllToAllRing, all_to_all_ring},
 };
 
 }  // namespace
@@ -165,10 +190,9 @@ std::optional<std::vector<RankTraffic>> traffic(std::string_view method, const L
                                                 const AttentionShape& shape) {
   const auto found = std::find_if(std::begin(kMethods), std::end(kMethods), [&](const Method& each) { return each.name == method; });
   if (found == std::end(kMethods)) {
-    const std::string near = text::nearest(method, traffic_methods());
+    const std::string near = text::nearest(method, method_names());
     refuse("RW-LAYOUT-011", fmt::format("no attention method is called \"{}\"", method), std::string(method),
-           fmt::format("one of {}", fmt::join(traffic_methods(), ", ")),
-           near.empty() ? "choose one of these" : fmt::format("did you mean {}?", near));
+           fmt::format("one of {}", fmt::join(method_names(), ", ")), near.empty() ? "choose one of these" : fmt::format("did you mean {}?", near));
   }
   if (shape.heads < 1 || shape.kv_heads < 1 || shape.heads % shape.kv_heads != 0 || shape.head_size < 1 || shape.element_bytes < 1) {
     refuse("RW-LAYOUT-004",
@@ -177,15 +201,6 @@ std::optional<std::vector<RankTraffic>> traffic(std::string_view method, const L
            "attention shape", "at least one of each, and KV heads that divide the heads", "correct the shape");
   }
   return found->traffic({layout, area, padded_length, shape});
-}
-
-const std::vector<std::string>& traffic_methods() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> result;
-    for (const Method& each : kMethods) result.emplace_back(each.name);
-    return result;
-  }();
-  return names;
 }
 
 std::vector<Range> keys_read(const Layout& layout, const MaskArea& area, int64_t padded_length, int rank) {

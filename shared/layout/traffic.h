@@ -28,13 +28,11 @@ struct RankTraffic {
   bool operator==(const RankTraffic&) const = default;
 };
 
-// One entry a rank, for one row. Methods: "ring" (a block makes only the hops that somebody behind them reads), "all_gather", "all_to_all" (heads),
-// "ranged" (each rank receives what its mask reads). Empty where the method cannot work: all_to_all whose heads cp does not divide, or whose kv_heads
-// neither divide cp nor are divided by it. Throws Error RW-LAYOUT-011 for an unknown method, RW-LAYOUT-004 for a shape that is none, and what
-// Layout::runs throws.
+// One entry a rank, for one row, by one of methods() (methods.h); a block of a ring makes only the hops that somebody behind them reads. Empty where
+// the method cannot deal the heads. Throws Error RW-LAYOUT-011 for an unknown method, RW-LAYOUT-004 for a shape that is none, and what Layout::runs
+// throws.
 std::optional<std::vector<RankTraffic>> traffic(std::string_view method, const Layout& layout, const MaskArea& area, int64_t padded_length,
                                                 const AttentionShape& shape);
-const std::vector<std::string>& traffic_methods();
 
 // A stretch of global positions.
 struct Range {

@@ -101,6 +101,10 @@ class Mesh {
 // console). RW-MESH-007: another axis.
 std::vector<int> valid_values(std::string_view axis, int world_size, const ParallelismSizes& sizes, Strategy strategy = Strategy::fsdp2);
 
+// Throws Error RW-MESH-012 (exit code 3), with the sizes that would do, where ep does not divide the number of experts: each rank of an expert group
+// holds as many as the others.
+void check_experts(int64_t experts, int world_size, const ParallelismSizes& sizes, Strategy strategy = Strategy::fsdp2);
+
 // One text for each size that is 0 or less and therefore counts as absent.
 std::vector<std::string> size_warnings(const ParallelismSizes& sizes);
 

@@ -204,6 +204,18 @@ std::vector<int> valid_values(std::string_view axis, int world_size, const Paral
   return values;
 }
 
+void check_experts(int64_t experts, int world_size, const ParallelismSizes& sizes, Strategy strategy) {
+  if (sizes.ep <= 1 || experts % sizes.ep == 0) return;
+  std::vector<int> values = valid_values("ep", world_size, sizes, strategy);
+  std::erase_if(values, [&](int value) { return experts % value != 0; });
+  throw Error({.code = "RW-MESH-012",
+               .what = fmt::format("{} experts cannot be dealt evenly to the ep = {} ranks of an expert group", experts, sizes.ep),
+               .where = "mesh",
+               .expected = fmt::format("an ep that divides {} experts", experts),
+               .action = fmt::format("set ep = {}", fmt::join(values, " or ")),
+               .exit_code = ExitCode::refused});
+}
+
 std::vector<std::string> size_warnings(const ParallelismSizes& sizes) {
   std::vector<std::string> texts;
   for (const SizeField& row : kFields) {

@@ -17,7 +17,6 @@ constexpr uint64_t kConfigBytesMax = 16u << 20;
 constexpr int64_t kSizeMax = int64_t{1} << 31;  // of any one dimension
 constexpr int64_t kLayersMax = 10'000;
 constexpr double kParametersMax = 1e14;
-constexpr int64_t kDefaultMaxPositions = 2048;  // of transformers' LlamaConfig
 
 const std::vector<std::string> kRopeTypes = {"default", "linear", "dynamic", "llama3", "yarn"};
 const std::vector<std::string> kDtypes = {"float32", "bfloat16", "float16"};
@@ -80,7 +79,7 @@ class Section {
   std::string file_, prefix_;
 };
 
-void require_family(const Section& section, ModelConfig& config) {
+const Family& require_family(const Section& section, ModelConfig& config) {
   std::string architecture;
   if (section.has("architectures")) {
     const nlohmann::json& list = section.at("architectures");
@@ -88,22 +87,23 @@ void require_family(const Section& section, ModelConfig& config) {
     if (!list.empty()) architecture = list[0].get<std::string>();
   }
   config.model_type = section.text("model_type", architecture == "LlamaForCausalLM" ? "llama" : "");
-  const std::vector<std::string>& families = family_names();
-  const bool known = std::find(families.begin(), families.end(), config.model_type) != families.end();
-  if (known && (architecture.empty() || architecture == "LlamaForCausalLM" || architecture == "LlamaModel")) return;
+  const Family* family = find_family(config.model_type);
+  const std::string prefix(family != nullptr ? family->class_prefix : "");
+  if (family != nullptr && (architecture.empty() || architecture == prefix + "ForCausalLM" || architecture == prefix + "Model")) return *family;
   throw Error({"RW-MODEL-004",
                fmt::format("the model family '{}'{} is not supported", config.model_type, architecture.empty() ? "" : " (" + architecture + ")"),
-               section.file() + ": model_type", fmt::format("one of {} (class LlamaForCausalLM)", fmt::join(families, ", ")),
+               section.file() + ": model_type",
+               fmt::format("one of {} (class {}ForCausalLM)", fmt::join(family_names(), ", "), prefix.empty() ? "Llama" : prefix),
                "choose a model of a supported family", ExitCode::refused});
 }
 
-void read_sizes(const Section& section, ModelConfig& config) {
+void read_sizes(const Section& section, const Family& family, ModelConfig& config) {
   config.vocab_size = section.required_integer("vocab_size");
   config.hidden_size = section.required_integer("hidden_size");
   config.intermediate_size = section.required_integer("intermediate_size");
   config.num_hidden_layers = section.required_integer("num_hidden_layers", kLayersMax);
   config.num_attention_heads = section.required_integer("num_attention_heads");
-  config.num_key_value_heads = section.integer("num_key_value_heads", config.num_attention_heads, 1);
+  config.num_key_value_heads = section.integer("num_key_value_heads", family.kv_heads > 0 ? family.kv_heads : config.num_attention_heads, 1);
   if (config.num_attention_heads % config.num_key_value_heads != 0)
     section.refuse("num_key_value_heads", fmt::format("is {}", config.num_key_value_heads),
                    fmt::format("a divisor of num_attention_heads = {}", config.num_attention_heads));
@@ -112,7 +112,7 @@ void read_sizes(const Section& section, ModelConfig& config) {
                    fmt::format("a divisor of hidden_size = {}, or a head_dim", config.hidden_size));
   config.head_dim = section.integer("head_dim", config.hidden_size / config.num_attention_heads, 2);
   if (config.head_dim % 2 != 0) section.refuse("head_dim", fmt::format("is {}", config.head_dim), "an even number, since rope turns pairs");
-  config.max_position_embeddings = section.integer("max_position_embeddings", kDefaultMaxPositions, 1);
+  config.max_position_embeddings = section.integer("max_position_embeddings", family.max_position_embeddings, 1);
   // In floating point, since a lying file could overflow the exact count.
   const auto widest = static_cast<double>(std::max({config.intermediate_size, config.num_attention_heads * config.head_dim, config.vocab_size}));
   if (widest * static_cast<double>(config.hidden_size) * static_cast<double>(config.num_hidden_layers) > kParametersMax)
@@ -170,6 +170,20 @@ void refuse_other_maths(const Section& section) {
   if (act != "silu") section.refuse("hidden_act", "is '" + act + "'", "silu");
 }
 
+void read_biases(const Section& section, const Family& family, ModelConfig& config) {
+  const bool asked = section.truth("attention_bias", false);
+  config.attention_bias = family.attention_bias == AttentionBias::by_config ? asked : family.attention_bias == AttentionBias::queries_keys_values;
+  config.attention_output_bias = family.attention_bias == AttentionBias::by_config && asked;
+  config.mlp_bias = section.truth("mlp_bias", false) && family.mlp_bias_by_config;
+}
+
+void read_limits(const Section& section, ModelConfig& config) {
+  config.limits = read_layer_limits(section.json(), config.num_hidden_layers, section.file());
+  if (config.limits.kind != LayerLimits::Kind::chunk) return;
+  section.refuse(config.limits.key.c_str(), fmt::format("is {}, for layer {}", config.limits.size, config.limits.first_layer()),
+                 "layers that attend to the whole sequence, or to a sliding window");
+}
+
 void read_tokens(const Section& section, ModelConfig& config) {
   config.bos_token_id = section.integer("bos_token_id", -1, -1);
   config.pad_token_id = section.integer("pad_token_id", -1, -1);
@@ -195,7 +209,8 @@ std::string read_dtype(const Section& section) {
 int64_t ModelConfig::parameter_count() const {
   const int64_t query = num_attention_heads * head_dim, key_value = num_key_value_heads * head_dim;
   int64_t layer = 2 * hidden_size + hidden_size * (2 * query + 2 * key_value) + 3 * hidden_size * intermediate_size;
-  if (attention_bias) layer += query + 2 * key_value + hidden_size;
+  if (attention_bias) layer += query + 2 * key_value;
+  if (attention_output_bias) layer += hidden_size;
   if (mlp_bias) layer += 2 * intermediate_size + hidden_size;
   return layer * num_hidden_layers + hidden_size + vocab_size * hidden_size * (tie_word_embeddings ? 1 : 2);
 }
@@ -207,12 +222,12 @@ ModelConfig parse_model_config(const nlohmann::json& json, const std::string& fi
   const Section section(json, file_name);
   ModelConfig config;
   config.raw = json;
-  require_family(section, config);
+  const Family& family = require_family(section, config);
   refuse_other_maths(section);
   config.tie_word_embeddings = section.truth("tie_word_embeddings", false);
-  config.attention_bias = section.truth("attention_bias", false);
-  config.mlp_bias = section.truth("mlp_bias", false);
-  read_sizes(section, config);
+  read_biases(section, family, config);
+  read_sizes(section, family, config);
+  read_limits(section, config);
   config.rms_norm_eps = section.number("rms_norm_eps", 1e-6);
   config.initializer_range = section.number("initializer_range", 0.02);
   config.dtype = read_dtype(section);

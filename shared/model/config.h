@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "shared/model/layer_limits.h"
+
 namespace ringwright::model {
 
 struct RopeConfig {
@@ -24,7 +26,7 @@ struct RopeConfig {
 };
 
 struct ModelConfig {
-  std::string model_type;  // "llama"
+  std::string model_type;  // one of family_names()
   int64_t vocab_size = 0;
   int64_t hidden_size = 0;
   int64_t intermediate_size = 0;
@@ -35,12 +37,14 @@ struct ModelConfig {
   int64_t max_position_embeddings = 0;
   double rms_norm_eps = 1e-6;
   bool tie_word_embeddings = false;
-  bool attention_bias = false;
+  bool attention_bias = false;         // of queries, keys and values
+  bool attention_output_bias = false;  // of the projection behind attention
   bool mlp_bias = false;
   std::string hidden_act = "silu";
   std::string dtype = "float32";
   double initializer_range = 0.02;
   RopeConfig rope;
+  LayerLimits limits;                            // windows; nothing else is taken
   int64_t bos_token_id = -1, pad_token_id = -1;  // -1: none
   std::vector<int64_t> eos_token_ids;
   nlohmann::json raw;  // the whole file, written back on save
@@ -50,7 +54,7 @@ struct ModelConfig {
 
 // Throws Error: RW-MODEL-001 folder or file missing, RW-MODEL-002 not JSON (file:line:column), RW-MODEL-003 key missing or out of range,
 // RW-MODEL-004 family not supported (exit code 3, lists the supported). A value that would change the maths and is not supported (another
-// activation, attention dropout, quantised weights) is RW-MODEL-003 too. Unknown keys are ignored and kept in `raw`.
+// activation, attention dropout, attention in chunks, quantised weights) is RW-MODEL-003 too. Unknown keys are ignored and kept in `raw`.
 ModelConfig parse_model_config(const nlohmann::json& json, const std::string& file_name);
 ModelConfig read_model_config(const std::filesystem::path& folder);
 

@@ -5,29 +5,32 @@
 #include <nlohmann/json.hpp>
 
 #include "shared/base/error.h"
+#include "shared/layout/deepseek_v4.h"
+#include "shared/layout/names.h"
 #include "shared/model/json_file.h"
 
 namespace ringwright::model {
 namespace {
 
 using nlohmann::json;
+namespace names = layout::names;
 
 constexpr uint64_t kConfigBytesMax = 16u << 20;
 constexpr int64_t kSizeMax = int64_t{1} << 31;
 
 const std::vector<ContextParallelFamily> kFamilies = {
-    {"deepseek_v4", "deepseek_v4", "deepseek_v4"},
-    {"glm_moe_dsa", "", "glm"},
-    {"gemma4", "gemma4", "gemma4"},
-    {"gemma4_text", "gemma4", "gemma4"},
-    {"gemma4_moe", "gemma4", "gemma4"},
-    {"kimi_k3", "contiguous", "contiguous"},
-    {"kimi_linear", "contiguous", "contiguous"},
-    {"qwen3_5_moe", "round_robin", "contiguous"},
+    {"deepseek_v4", names::kDeepseekV4, names::kDeepseekV4},
+    {"glm_moe_dsa", "", names::kGlm},
+    {"gemma4", names::kGemma4, names::kGemma4},
+    {"gemma4_text", names::kGemma4, names::kGemma4},
+    {"gemma4_moe", names::kGemma4, names::kGemma4},
+    {"kimi_k3", names::kContiguous, names::kContiguous},
+    {"kimi_linear", names::kContiguous, names::kContiguous},
+    {"qwen3_5_moe", names::kRoundRobin, names::kContiguous},
     {"gemma3", "", ""},
     {"gemma3_text", "", ""},
 };
-constexpr std::string_view kPlainRows = "round_robin", kPlainPacked = "thd";
+constexpr std::string_view kPlainRows = names::kRoundRobin, kPlainPacked = names::kThd;
 
 [[noreturn]] void refuse(const std::filesystem::path& file, const char* key, const std::string& what) {
   throw Error({"RW-MODEL-003", std::string("'") + key + "' " + what, file.string() + ": " + key, "a whole number from 1 to 2,147,483,648",
@@ -42,6 +45,7 @@ class Sizes {
 
   bool has(const char* key) const { return section_.contains(key) && !section_[key].is_null(); }
   const json& at(const char* key) const { return section_[key]; }
+  const json& section() const { return section_; }
   int64_t size(const char* key) const {
     if (!has(key)) refuse(file_, key, "is missing");
     const json& value = section_[key];
@@ -56,9 +60,15 @@ class Sizes {
   std::filesystem::path file_;
 };
 
-int64_t window_of(const Sizes& sizes) {
-  if (!sizes.has("sliding_window") || (sizes.has("use_sliding_window") && sizes.at("use_sliding_window") == false)) return 0;
-  return sizes.size("sliding_window");
+// DeepSeek-V4's; none: every token is attended to as it is.
+std::vector<int64_t> compress_ratios(const Sizes& sizes, const std::filesystem::path& file) {
+  std::vector<int64_t> ratios;
+  if (!sizes.has("compress_ratios") || !sizes.at("compress_ratios").is_array()) return ratios;
+  for (const json& ratio : sizes.at("compress_ratios")) {
+    if (!ratio.is_number_integer()) refuse(file, "compress_ratios", "holds " + ratio.dump());
+    ratios.push_back(ratio.get<int64_t>());
+  }
+  return ratios;
 }
 
 }  // namespace
@@ -78,6 +88,10 @@ ContextParallelConfig read_context_parallel_config(const std::filesystem::path& 
         {"RW-MODEL-001", "there is no config.json", folder.string(), "a folder with a model's config.json", "check the path", ExitCode::usage});
   }
   const json config = read_json_file(file, kConfigBytesMax, "RW-MODEL-002");
+  return parse_context_parallel_config(config, file);
+}
+
+ContextParallelConfig parse_context_parallel_config(const json& config, const std::filesystem::path& file) {
   if (!config.is_object()) refuse(file, "config.json", "is no object");
   const Sizes sizes(config, file);
   static const std::map<std::string, int64_t> bytes = {{"float32", 4}, {"bfloat16", 2}, {"float16", 2}};
@@ -89,13 +103,10 @@ ContextParallelConfig read_context_parallel_config(const std::filesystem::path& 
   result.layers = sizes.size("num_hidden_layers");
   const auto found = bytes.find(sizes.has("dtype") ? sizes.text("dtype") : sizes.text("torch_dtype"));
   result.element_bytes = found != bytes.end() ? found->second : 4;
-  result.window = window_of(sizes);
-  if (sizes.has("compress_ratios") && sizes.at("compress_ratios").is_array()) {
-    for (const json& ratio : sizes.at("compress_ratios")) {
-      if (!ratio.is_number_integer()) refuse(file, "compress_ratios", "holds " + ratio.dump());
-      result.compress_ratios.push_back(ratio.get<int64_t>());
-    }
-  }
+  for (const char* key : {"num_experts", "num_local_experts", "n_routed_experts"})
+    if (result.experts == 0 && sizes.has(key) && sizes.at(key) != 0) result.experts = sizes.size(key);
+  result.limits = read_layer_limits(sizes.section(), result.layers, file.string());
+  result.pad_multiple = layout::deepseek_v4_multiple(compress_ratios(sizes, file));
   return result;
 }
 

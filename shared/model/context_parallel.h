@@ -4,9 +4,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "shared/model/layer_limits.h"
 
 namespace ringwright::model {
 
@@ -25,12 +28,15 @@ ContextParallelFamily find_context_parallel_family(std::string_view model_type);
 struct ContextParallelConfig {
   std::string model_type;
   int64_t heads = 1, kv_heads = 1, head_size = 1, layers = 1;
-  int64_t element_bytes = 4;                  // of the checkpoint's dtype
-  int64_t window = 0;                         // sliding_window, where some layer has one; 0: none
-  std::vector<int64_t> compress_ratios = {};  // DeepSeek-V4
+  int64_t element_bytes = 4;  // of the checkpoint's dtype
+  LayerLimits limits = {};
+  int64_t experts = 0;       // routed ones of a layer that has them; 0: there are none
+  int64_t pad_multiple = 1;  // what each rank's part of a sequence is a multiple of: DeepSeek-V4's compression, else 1
 };
 
 // Throws Error RW-MODEL-001 (no folder, no file), RW-MODEL-002 (not JSON), RW-MODEL-003 (a key missing or out of range).
 ContextParallelConfig read_context_parallel_config(const std::filesystem::path& folder);
+// The same from what stands in the file.
+ContextParallelConfig parse_context_parallel_config(const nlohmann::json& config, const std::filesystem::path& file);
 
 }  // namespace ringwright::model

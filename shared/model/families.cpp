@@ -7,13 +7,13 @@
 namespace ringwright::model {
 namespace {
 
-struct Family {
-  std::string_view name;
-  int64_t (*attention_blocks)(const ModelConfig& config);
-};
+int64_t every_layer(const ModelConfig& config) { return config.num_hidden_layers; }
 
+// Source: transformers 5.24.0, configuration_llama.py, configuration_mistral.py, configuration_qwen2.py.
 constexpr Family kFamilies[] = {
-    {"llama", [](const ModelConfig& config) { return config.num_hidden_layers; }},
+    {"llama", "Llama", AttentionBias::by_config, true, 2048, 0, every_layer},
+    {"mistral", "Mistral", AttentionBias::none, false, 131'072, 8, every_layer},
+    {"qwen2", "Qwen2", AttentionBias::queries_keys_values, false, 32'768, 32, every_layer},
 };
 
 }  // namespace
@@ -27,9 +27,14 @@ const std::vector<std::string>& family_names() {
   return names;
 }
 
+const Family* find_family(std::string_view name) {
+  const auto family = std::find_if(std::begin(kFamilies), std::end(kFamilies), [&](const Family& entry) { return entry.name == name; });
+  return family == std::end(kFamilies) ? nullptr : &*family;
+}
+
 int64_t attention_block_count(const ModelConfig& config) {
-  const auto family = std::find_if(std::begin(kFamilies), std::end(kFamilies), [&](const Family& entry) { return entry.name == config.model_type; });
-  return family == std::end(kFamilies) ? 0 : family->attention_blocks(config);
+  const Family* family = find_family(config.model_type);
+  return family == nullptr ? 0 : family->attention_blocks(config);
 }
 
 }  // namespace ringwright::model

@@ -18,7 +18,7 @@ void add_layer(std::vector<ParameterSpec>& specs, const ModelConfig& config, int
   add_linear(specs, prefix + "self_attn.q_proj", query, d, config.attention_bias);
   add_linear(specs, prefix + "self_attn.k_proj", key_value, d, config.attention_bias);
   add_linear(specs, prefix + "self_attn.v_proj", key_value, d, config.attention_bias);
-  add_linear(specs, prefix + "self_attn.o_proj", d, query, config.attention_bias);
+  add_linear(specs, prefix + "self_attn.o_proj", d, query, config.attention_output_bias);
   specs.push_back({prefix + "post_attention_layernorm.weight", {d}, Initial::one});
   add_linear(specs, prefix + "mlp.gate_proj", config.intermediate_size, d, config.mlp_bias);
   add_linear(specs, prefix + "mlp.up_proj", config.intermediate_size, d, config.mlp_bias);

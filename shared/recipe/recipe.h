@@ -72,6 +72,7 @@ struct PackingConfig {
   std::string algorithm = "modified_first_fit_decreasing";
   bool largest_first = false;         // microbatch_order
   int64_t sequence_length_round = 1;  // a pack's length is a multiple of it
+  bool skip_long = false;             // ringwright.packing.skip_long: rows that fit in no pack are left out and counted; else they are refused
   int64_t document_divisor = 0;       // ringwright.packing.document_divisor; 0: what the mesh asks for
 };
 

@@ -1,10 +1,13 @@
 // The typed view of a supervised fine-tuning recipe. Defaults: NeMo RL's (algorithms reference, section 14).
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <climits>
 #include <filesystem>
 
 #include "shared/base/error.h"
 #include "shared/layout/layout.h"
+#include "shared/layout/methods.h"
 #include "shared/layout/packing.h"
 #include "shared/recipe/parallelism.h"
 #include "shared/recipe/recipe.h"
@@ -51,18 +54,14 @@ void read_mesh(const Typed& typed, SftConfig& config) {
   config.probe_first = typed.boolean("ringwright.probe_first", false);
 }
 
-// NeMo RL's name of a rotation -> the method that does it here: its alltoall is a ring shift.
-constexpr std::pair<const char*, const char*> kRotateMethods[] = {{"allgather", "all_gather"}, {"alltoall", "ring"}};
-
 void read_context_parallel(const Typed& typed, SftConfig& config) {
-  config.cp_flavour = typed.choice("ringwright.cp.flavour", "", {"round_robin", "contiguous", "thd", "balanced", "deepseek_v4", "glm", "gemma4"});
-  config.cp_method = typed.choice("ringwright.cp.method", "auto", {"ring", "all_gather", "all_to_all", "all_to_all+ring", "ranged"});
+  config.cp_flavour = typed.choice("ringwright.cp.flavour", "", layout::flavour_names());
+  config.cp_method = typed.choice("ringwright.cp.method", config.cp_method, layout::method_names());
   config.cp_transport = typed.choice("ringwright.cp.transport", "auto", {"gloo", "nccl", "shared_memory", "in_process"});
   config.cp_chunk = typed.integer("ringwright.cp.chunk", layout::kChunkDefault, 1, layout::kChunkMax);
-  const std::string rotate = typed.choice("policy.dtensor_cfg.cp_rotate_method", "", {kRotateMethods[0].first, kRotateMethods[1].first});
-  if (typed.has("ringwright.cp.method")) return;
-  for (const auto& [name, method] : kRotateMethods)
-    if (rotate == name) config.cp_rotate_method = name, config.cp_method = method;
+  const std::string rotate = typed.choice("policy.dtensor_cfg.cp_rotate_method", "", layout::rotation_names());
+  if (rotate.empty() || typed.has("ringwright.cp.method")) return;
+  config.cp_rotate_method = rotate, config.cp_method = layout::method_of_rotation(rotate);
 }
 
 void read_packing(const Typed& typed, SftConfig& config) {
@@ -76,6 +75,10 @@ void read_packing(const Typed& typed, SftConfig& config) {
     packing.algorithm = typed.choice(base + "algorithm", packing.algorithm, layout::packing_algorithms());
     packing.largest_first = typed.choice(base + "microbatch_order", "packer", {"largest_first"}) == "largest_first";
     packing.sequence_length_round = typed.integer(base + "sequence_length_round", 1, 1, kSequenceMax);
+    packing.skip_long = typed.boolean("ringwright.packing.skip_long", false);
+    if (packing.pack_tokens % config.make_sequence_length_divisible_by != 0)
+      typed.out_of_range("policy.make_sequence_length_divisible_by",
+                         fmt::format("a divisor of a pack's {} tokens ({}train_mb_tokens)", packing.pack_tokens, base));
   }
   const std::string dynamic = "policy.dynamic_batching.";
   config.dynamic_batching.enabled = typed.boolean(dynamic + "enabled", false);

@@ -12,10 +12,11 @@
 
 #include "shared/base/files.h"
 #include "shared/base/text.h"
-#include "shared/layout/head_split.h"
 #include "shared/layout/layout.h"
+#include "shared/layout/methods.h"
 #include "shared/layout/packing.h"
 #include "shared/mesh/setup.h"
+#include "shared/model/context_parallel.h"
 #include "shared/model/safetensors.h"
 #include "shared/recipe/parallelism.h"
 #include "shared/recipe/typed.h"
@@ -114,21 +115,33 @@ void read_rest(const recipe::Typed& typed, Facts& facts) {
 
 int64_t round_up(int64_t length, int64_t multiple) { return (length + multiple - 1) / multiple * multiple; }
 
+// Of one sequence, or of the stream that rows or documents become; products stop at a value that no stream has.
+int64_t longest_tokens(const Facts& facts) {
+  constexpr int64_t kMost = int64_t{1} << 40;
+  const int64_t length = std::min(facts.length, kMost), rows = std::min<int64_t>(facts.micro_batch, kMost / std::max<int64_t>(length, 1) + 1);
+  int64_t tokens = length;
+  if (layout::joins_rows(facts.cp_flavour)) tokens = std::max(tokens, length * rows);
+  if (facts.packing) tokens = std::max(tokens, std::min(facts.pack_tokens, kMost));
+  return facts.cp > 1 ? round_up(tokens, 2 * facts.cp) : tokens;
+}
+
 // Values of the wrong kind are the typed view's to refuse, where the algorithm is one that it reads.
 void read_sharding(const recipe::Typed& typed, Facts& facts) {
   facts.cp_flavour = typed.text("ringwright.cp.flavour", "");
   facts.cp_method = typed.text("ringwright.cp.method", "");
   facts.cp_transport = typed.text("ringwright.cp.transport", "");
   facts.rotate_method = typed.text("policy.dtensor_cfg.cp_rotate_method", "");
-  const int64_t tokens = facts.length * facts.micro_batch;
+  const int64_t tokens = facts.length > 0 && facts.micro_batch > INT64_MAX / facts.length ? INT64_MAX : facts.length * facts.micro_batch;
   const auto length = [&](const std::string& key, int64_t fallback) { return typed.integer(key, fallback, 1, layout::kSequenceLengthMax); };
   if (facts.packing) facts.pack_tokens = length("policy.sequence_packing.train_mb_tokens", std::max<int64_t>(tokens, 1));
   if (facts.dynamic_batching) {
     facts.microbatch_tokens = length("policy.dynamic_batching.train_mb_tokens", std::max<int64_t>(tokens, 1));
-    facts.row_round = length("policy.dynamic_batching.sequence_length_round", 1);
+    facts.row_round = std::lcm(length("policy.dynamic_batching.sequence_length_round", 1), length("policy.make_sequence_length_divisible_by", 1));
   }
   facts.document_divisor_needed = layout::document_divisor(static_cast<int>(facts.cp), static_cast<int>(facts.tp), facts.sequence_parallel);
   facts.document_divisor = length("ringwright.packing.document_divisor", facts.document_divisor_needed);
+  facts.longest_tokens = longest_tokens(facts);
+  facts.skips_long = on(typed, "ringwright.packing.skip_long");
 }
 
 void name_words(Facts& facts) {
@@ -142,8 +155,9 @@ void name_words(Facts& facts) {
   put("processor_key", facts.processor_key), put("processor", facts.processor), put("user_key", facts.user_key);
   put("save_format", facts.save_format), put("cp_method", facts.cp_method);
   put("cp_flavour", facts.cp_flavour), put("cp_transport", facts.cp_transport), put("rotate_method", facts.rotate_method);
-  put("rotate_as", facts.rotate_method == "allgather" ? "all_gather" : "ring");
+  put("rotate_as", layout::method_of_rotation(facts.rotate_method));
   put("pack_tokens", facts.pack_tokens), put("pack_tokens_padded", round_up(facts.pack_tokens, facts.document_divisor));
+  put("cp_max", layout::kCpMax), put("longest_tokens", facts.longest_tokens), put("tokens_max", layout::kSequenceLengthMax);
   put("document_divisor", facts.document_divisor), put("document_divisor_needed", facts.document_divisor_needed);
   put("document_divisor_padded", std::lcm(facts.document_divisor, facts.document_divisor_needed));
   put("document_slot", round_up(facts.length, facts.document_divisor)), put("row_slot", round_up(facts.length, facts.row_round));
@@ -161,32 +175,32 @@ std::optional<std::filesystem::path> find_place(const recipe::Recipe& recipe, co
   }
 }
 
-// Layers that attend to a part of the sequence only, as transformers' configurations name them.
-void read_window(const nlohmann::json& config, Facts& facts) {
-  struct Limit {
-    const char *key, *layer_type;
-  };
-  const nlohmann::json layers = config.value("layer_types", nlohmann::json::array());
-  for (const Limit& limit : {Limit{"sliding_window", "sliding_attention"}, Limit{"attention_chunk_size", "chunked_attention"}}) {
-    const auto size = config.find(limit.key);
-    if (facts.window > 0 || size == config.end() || !size->is_number_integer() || config.value("use_sliding_window", true) == false) continue;
-    const auto layer = std::find(layers.begin(), layers.end(), limit.layer_type);
-    if (!layers.empty() && layer == layers.end()) continue;
-    facts.window = size->get<int64_t>(), facts.window_layer = layers.empty() ? 0 : layer - layers.begin(), facts.window_key = limit.key;
-  }
-}
-
 void read_heads(Facts& facts) {
   const layout::HeadCounts heads{facts.model->num_attention_heads, facts.model->num_key_value_heads};
-  const auto cp = static_cast<int>(facts.cp);
-  if (facts.cp_method == "all_to_all") facts.heads_refusal = layout::head_split_refusal(heads, cp);
-  if (facts.cp_method == "all_to_all+ring") facts.heads_refusal = layout::head_grid_refusal(heads, cp);
+  facts.heads_refusal = layout::method_head_refusal(facts.cp_method, heads, static_cast<int>(facts.cp));
+}
+
+// Of any family, also of those that cannot be trained here.
+void read_experts(const std::filesystem::path& folder, Facts& facts) {
+  if (facts.ep <= 1 || facts.mesh_fault) return;
+  int64_t experts = 0;
+  try {
+    experts = model::read_context_parallel_config(folder).experts;
+  } catch (const Error&) {
+    return;  // the row of the model says what is wrong with it
+  }
+  try {
+    mesh::ParallelismSizes sizes;
+    sizes.cp = static_cast<int>(facts.cp), sizes.tp = static_cast<int>(facts.tp), sizes.ep = static_cast<int>(facts.ep);
+    if (experts > 0) mesh::check_experts(experts, static_cast<int>(facts.world), sizes);
+  } catch (const Error& error) {
+    facts.experts_fault = error.parts();
+  }
 }
 
 void read_model(const std::filesystem::path& folder, Facts& facts) {
   try {
     facts.model = model::read_model_config(folder);
-    read_window(facts.model->raw, facts);
     read_heads(facts);
   } catch (const Error& error) {
     facts.model_fault = error.parts();
@@ -288,6 +302,7 @@ void read_files(const recipe::Recipe& recipe, Facts& facts) {
   read_data_files(recipe, config, facts);
   if (facts.model_folder) {
     read_model(*facts.model_folder, facts);
+    read_experts(*facts.model_folder, facts);
     read_weights(*facts.model_folder, facts);
   }
   if (const auto tokenizer = find_place(recipe, config.tokenizer_name)) read_tokenizer(*tokenizer, facts);
@@ -298,7 +313,10 @@ void read_files(const recipe::Recipe& recipe, Facts& facts) {
   put("data_file", facts.data_file ? facts.data_file->string() : "");
   put("model_folder", facts.model_folder ? facts.model_folder->string() : "");
   put("heads_refusal", facts.heads_refusal);
-  put("window", facts.window), put("window_key", facts.window_key), put("window_layer", facts.window_layer);
+  put("experts_what", facts.experts_fault ? facts.experts_fault->what : ""),
+      put("experts_fix", facts.experts_fault ? facts.experts_fault->action : "");
+  const model::LayerLimits limits = facts.model ? facts.model->limits : model::LayerLimits();
+  put("window", limits.size), put("window_key", limits.key), put("window_layer", limits.first_layer());
   put("positions", facts.model ? facts.model->max_position_embeddings : 0), put("model_type", facts.model ? facts.model->model_type : "");
   put("rope", facts.model ? facts.model->rope.type : "");
   put("tokenizer_size", facts.tokenizer_size), put("vocab_size", facts.model ? facts.model->vocab_size : 0);

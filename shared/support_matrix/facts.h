@@ -21,11 +21,13 @@ struct Facts {
   std::string precision, optimizer, save_format, save_consolidated;
   std::string cp_flavour, cp_method, cp_transport, rotate_method;  // "" where the recipe says nothing
   // Slots of a pack, and of a microbatch under dynamic batching; what a document's slot, a pack and the longest row are multiples of.
+  // longest_tokens: of a sequence or a stream, padded for the ranks.
+  int64_t longest_tokens = 0;
   int64_t pack_tokens = 0, microbatch_tokens = 0, document_divisor = 1, document_divisor_needed = 1, row_round = 1;
   std::string processor_key, processor;  // the first key that asks for messages or a prompt template, with its value
   std::string user_key;                  // the first key below `ringwright` that this version does not act on
   bool dtensor = false, dtensor_v2 = true, megatron = false;
-  bool packing = false, dynamic_batching = false, sequence_parallel = false;
+  bool packing = false, skips_long = false, dynamic_batching = false, sequence_parallel = false;
   bool lora = false, vision = false, quantised = false, parallel_plan = false, model_overrides = false;
   bool saves_memory = false;  // activation checkpointing or CPU offload
   bool time_limit = false, only_last_turn = false, custom_data = false, other_loggers = false, teachers = false;
@@ -42,13 +44,12 @@ struct Facts {
   std::string data_format;
   std::string save_folder, earlier_checkpoint;  // only where the recipe names a place outside of the run's own folder
   bool save_folder_is_closed = false;
-  int64_t window = 0, window_layer = 0;  // of the model's first layer that does not attend to the whole sequence; 0: all do
-  std::string window_key;                // the field of config.json that says so
-  std::string heads_refusal;             // why the model's heads cannot be dealt to the ranks as the method asks; "": they can
-  bool data_is_chat = false;             // the first row is {"messages": [...]}
-  std::string not_a_file;                // a data file that is a pipe, a device, ...: "validation.txt is a pipe"
-  int64_t rows_wanted = 0;               // of one global batch
-  int64_t row_count_max = -1;            // more rows than the data can give; -1: not looked at
+  std::optional<ErrorParts> experts_fault;  // the model's experts and expert_parallel_size
+  std::string heads_refusal;                // why the model's heads cannot be dealt to the ranks as the method asks; "": they can
+  bool data_is_chat = false;                // the first row is {"messages": [...]}
+  std::string not_a_file;                   // a data file that is a pipe, a device, ...: "validation.txt is a pipe"
+  int64_t rows_wanted = 0;                  // of one global batch
+  int64_t row_count_max = -1;               // more rows than the data can give; -1: not looked at
 
   // {name} in a row's texts -> what to write there.
   std::map<std::string, std::string> words;

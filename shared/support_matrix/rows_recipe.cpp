@@ -1,4 +1,5 @@
 // Level 1: what the recipe alone says. Source of the first two columns: the public support matrix of NeMo RL before and after its Automodel upgrade.
+#include "shared/layout/layout.h"
 #include "shared/support_matrix/rows.h"
 
 namespace ringwright::support_matrix {
@@ -169,7 +170,22 @@ const std::vector<Row>& recipe_rows() {
        "ringwright.cp.transport",
        "the ranks of a run are processes that talk over Gloo or shared memory; the recipe asks for {cp_transport}",
        "ringwright.cp.transport=auto"},
+      {"RW-GUARD-139",
+       "ranks of one sequence",
+       [](const Facts& f) { return f.cp > layout::kCpMax; },
+       {kSkip, kSkip, kNo},
+       "policy.dtensor_cfg.context_parallel_size",
+       "{cp} ranks are to share one sequence, and at most {cp_max} can",
+       "policy.dtensor_cfg.context_parallel_size={cp_max}, or less"},
       // Lengths and batches.
+      {"RW-GUARD-157",
+       "tokens of one sequence or stream",
+       [](const Facts& f) { return f.longest_tokens > layout::kSequenceLengthMax; },
+       {kSkip, kSkip, kNo},
+       "policy.max_total_sequence_length",
+       "one sequence, or the stream that rows or documents become, has {longest_tokens} tokens with its padding for {cp} ranks; at most {tokens_max} "
+       "can be spread",
+       "lower policy.max_total_sequence_length, policy.train_micro_batch_size or policy.sequence_packing.train_mb_tokens"},
       {"RW-GUARD-140",
        "length and context parallelism",
        [](const Facts& f) { return sharded(f) && !f.packing && !f.teachers && f.length > 0 && f.length % (2 * f.cp) != 0; },
@@ -228,7 +244,9 @@ const std::vector<Row>& recipe_rows() {
        "policy.sequence_packing.train_mb_tokens={pack_tokens_padded}"},
       {"RW-GUARD-148",
        "documents that fit no pack",
-       [](const Facts& f) { return f.packing && (f.length + f.document_divisor - 1) / f.document_divisor * f.document_divisor > f.pack_tokens; },
+       [](const Facts& f) {
+         return f.packing && !f.skips_long && (f.length + f.document_divisor - 1) / f.document_divisor * f.document_divisor > f.pack_tokens;
+       },
        {kNo, kNo, kNo},
        "policy.sequence_packing.train_mb_tokens",
        "a document of {length} tokens takes {document_slot} with its padding, and a pack has {pack_tokens}",

@@ -53,6 +53,7 @@ void keep_codes(const Facts& facts, std::vector<Finding>& findings) {
   };
   keep("RW-GUARD-120", facts.mesh_fault);
   keep("RW-GUARD-202", facts.model_fault);
+  keep("RW-GUARD-217", facts.experts_fault);
   keep("RW-GUARD-206", facts.tokenizer_fault);
   keep("RW-GUARD-209", facts.weights_fault);
 }

@@ -111,6 +111,9 @@ def figure_line(figure, result, pairs_wanted):
     missing = [key for key, side in ((figure.ours, 0), (figure.peer, 1)) if key and key not in pairs[0][side]]
     if missing:
         return "-", "-", "-", target, f"no {missing[0]} in the output"
+    if figure.text:
+        busy = figure.timed and not quiet
+        return ("machine busy" if busy else statistics.mode(pair[0][figure.ours] for pair in pairs), "-", "-", target, "machine busy" if busy else "-")
     ours = statistics.median(pair[0][figure.ours] for pair in pairs) * figure.scale
     theirs = statistics.median(pair[1][figure.peer] for pair in pairs) * figure.peer_scale if figure.peer else None
     if figure.timed and not quiet:

@@ -14,6 +14,7 @@ class Figure:
     peer_scale: float = 1.0      # brings the peer's number to the same unit
     at_most: Optional[float] = None
     at_least: Optional[float] = None
+    text: bool = False           # a name instead of a number: that of most pairs is shown
     timed: bool = True           # False: a busy machine does not change it (memory, counts)
 
 
@@ -88,13 +89,18 @@ def _memory_row(ranks, share):
                figures=[Figure("peak of the rank with the most", "live_mib", "live_mib", "MiB", at_most=share, timed=False)])
 
 
-def _methods_row():
+def _methods_row(ranks):
     """Every method at every length, each as a multiple of the fastest there; what `auto` takes must be near it."""
     lengths = (1024, 2048, 4096, 8192, 16384)
-    figures = [Figure(f"{tokens:,} tokens, {name} over the fastest", f"{name}_{tokens}", at_most=1.05 if name == "auto" else None)
-               for tokens in lengths for name in ("ring", "all_gather", "ranged", "all_to_all", "auto")]
-    return Row("methods", "Attention methods on 2 ranks of 1 thread, 8 heads of 64, causal, forward + backward: wall time over that of the fastest",
-               ours=lambda p: [p.system_python, str(p.bench / "methods.py"), str(p.tests / "bench_ring_attention"), *map(str, lengths)],
+    methods = ("ring", "ranged", "all_gather", "all_to_all") + (("all_to_all+ring",) if ranks > 2 else ())
+    figures = [Figure("fastest method", "crossover", text=True)]
+    for tokens in lengths:
+        figures += [Figure(f"{tokens:,} tokens, {name} over the fastest", f"{name}_{tokens}") for name in methods]
+        figures += [Figure(f"{tokens:,} tokens, auto takes", f"chosen_{tokens}", text=True),
+                    Figure(f"{tokens:,} tokens, auto over the fastest", f"auto_{tokens}", at_most=1.05)]
+    return Row("methods" if ranks == 2 else f"methods-{ranks}",
+               f"Attention methods on {ranks} ranks of 1 thread, 8 heads of 64, causal, forward + backward: wall time over that of the fastest",
+               ours=lambda p: [p.system_python, str(p.bench / "methods.py"), str(p.tests / "bench_ring_attention"), str(ranks), *map(str, lengths)],
                needs=["tests/bench_ring_attention"], figures=figures)
 
 
@@ -125,7 +131,8 @@ ROWS = [
         figures=[Figure("time", "slowest_ms", unit="ms", at_most=20),
                  Figure("allocations per token", "allocations_per_token", at_most=0.01, timed=False)]),
     *[_packed_row(documents, layout) for layout in ("thd", "balanced") for documents in (1, 5, 50)],
-    _methods_row(),
+    _methods_row(2),
+    _methods_row(4),
     _memory_row(2, 0.80),
     _memory_row(4, 0.45),
     Row("transport", "Blocks of 8 MiB both ways between 2 ranks of one host: shared memory against Gloo over loopback TCP",

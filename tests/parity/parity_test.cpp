@@ -39,7 +39,7 @@ std::vector<double> train(const Curve& curve) {
   test::run_on_threads(kRanks, [&](const ProcessGroups& ranks) {
     SftTrainerOptions options = options_of(curve.flavour);
     options.cp_method = curve.method;
-    options.cp_chunk = 4;  // several chunks a rank
+    options.sharding.chunk = 4;  // several chunks a rank
     Training training(ranks.group("cp"), at::kFloat, curve.packed ? packed_config() : small_config(), options);
     for (int step = 0; step < kSteps; ++step) {
       const std::vector<Row> rows = make_rows({33, 64, 5 + step % 7, 17, 21, 40}, 512, static_cast<uint64_t>(1 + step % 5));
@@ -68,7 +68,8 @@ void compare(const Curve& curve, const std::vector<double>& losses) {
   ASSERT_TRUE(stream) << file_of(curve) << " is missing";
   const nlohmann::json kept = nlohmann::json::parse(stream);
   const bool same_machine = kept.at("made_on") == machine();
-  if (!same_machine) fmt::print("made on {}, compared to {:g}\n", kept.at("made_on").dump(), kElsewhere);
+  fmt::print("{}: made on {}, compared {}\n", curve.name, kept.at("made_on").dump(),
+             same_machine ? "bit for bit" : fmt::format("to {:g}", kElsewhere));
   ASSERT_EQ(kept.at("losses").size(), losses.size());
   for (size_t step = 0; step < losses.size(); ++step) {
     const double wanted = std::strtod(kept.at("losses").at(step).get<std::string>().c_str(), nullptr);

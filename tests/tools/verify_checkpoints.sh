@@ -9,7 +9,7 @@ goldens=${RINGWRIGHT_GOLDENS:-tests/goldens}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-for model in llama-base-untied llama-llama3rope-tied-sharded llama-linear-biased; do
+for model in llama-base-untied llama-llama3rope-tied-sharded llama-linear-biased qwen2-sliding-untied qwen2-yarn-tied; do
   for expected in initial trained; do
     printf '\n%s, %s\n' "$model" "$expected"
     "$bin/tests/golden_models" "--save-$expected" "$model" "$scratch/$model-$expected"

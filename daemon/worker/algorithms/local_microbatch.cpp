@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "daemon/worker/context_parallel/resolution.h"
 #include "daemon/worker/context_parallel/row_strategies.h"
 #include "daemon/worker/context_parallel/shard_errors.h"
 #include "daemon/worker/context_parallel/stream.h"
@@ -51,14 +52,18 @@ LocalMicrobatch whole_microbatch(const SftBatch& batch) {
   return local;
 }
 
-ShardFunction make_shard_function(const std::string& flavour, const ProcessGroup& cp_group, const SharderOptions& options) {
-  // Facts belong to one batch, so each gets a copy; a layout that does not depend on the batch is shared by all of them.
-  return [pad_token_id = options.batch.padding_token_id, prototype = make_sharder(flavour, cp_group, options)](const SftBatch& batch) {
-    const auto sharder = std::make_shared<Sharder>(prototype);
+ShardFunction make_shard_function(ShardedModel model, const ProcessGroup& cp_group, const SharderOptions& options) {
+  return [model = std::move(model), cp_group, options](const SftBatch& batch) {
+    const Batch whole = to_batch(batch);
+    ShardRequest request;
+    request.batch = &whole, request.model = &model;
+    request.batch_options = options.batch, request.chunk = options.chunk, request.mask = options.mask;
+    Resolution resolution = resolve_sharder(request, cp_group);
+    const auto sharder = std::make_shared<Sharder>(std::move(resolution.sharder));
     // Targets were shifted on the whole row: the last token of a slice has its target on another rank.
-    const Batch local = sharder->shard(to_batch(batch));
+    const Batch local = sharder->shard(resolution.batch);
     LocalMicrobatch result;
-    result.ids_BL = local_ids(*sharder, local, batch, pad_token_id);
+    result.ids_BL = local_ids(*sharder, local, batch, options.batch.padding_token_id);
     result.positions_BL = as_rows(local.at("position_ids"));
     result.targets_BL = as_rows(local.at("labels"));
     result.weights_BL = as_rows(sharder->shard_token_tensor(batch.weights_BS, 1, 0));

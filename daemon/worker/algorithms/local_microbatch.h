@@ -31,7 +31,8 @@ using ShardFunction = std::function<LocalMicrobatch(const SftBatch& batch)>;
 // On one rank.
 LocalMicrobatch whole_microbatch(const SftBatch& batch);
 
-// Over the ranks of `cp_group`, all of which must be given the same batches. Flavours and options: those of make_sharder.
-ShardFunction make_shard_function(const std::string& flavour, const ProcessGroup& cp_group, const SharderOptions& options = {});
+// Over the ranks of `cp_group`, all of which must be given the same batches. How each is cut is resolution's answer for `model` (sharded_model makes
+// one by a flavour's name).
+ShardFunction make_shard_function(ShardedModel model, const ProcessGroup& cp_group, const SharderOptions& options = {});
 
 }  // namespace ringwright::worker

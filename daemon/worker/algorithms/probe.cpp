@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "daemon/worker/parallel/collectives.h"
 #include "shared/base/error.h"
 #include "shared/history/comparison.h"
 #include "shared/history/metric_value.h"
@@ -28,6 +29,13 @@ class Extremes {
     const double difference = largest(whole.to(at::kDouble) - sharded.to(at::kDouble));
     difference_ = std::isfinite(difference) ? std::max(difference_, difference) : kInfinity;
     value_ = std::max(value_, largest(whole));
+  }
+  // Those of all ranks of the group together.
+  void include(const ProcessGroup& group) {
+    for (const at::Tensor& other : all_gather(at::tensor({difference_, value_}, at::kDouble), group)) {
+      difference_ = std::max(difference_, other[0].item<double>());
+      value_ = std::max(value_, other[1].item<double>());
+    }
   }
   double relative() const { return difference_ == 0 ? 0 : value_ > 0 ? difference_ / value_ : kInfinity; }
 
@@ -60,11 +68,14 @@ Measurement measure_alone(LlamaModel& model, recipe::SftConfig config, const Sft
 
 double ProbeDifferences::largest() const { return std::max({loss, logprobs, gradients.empty() ? 0.0 : gradients.front().second}); }
 
-ProbeDifferences differences(const Measurement& whole, const Measurement& sharded) {
-  ProbeDifferences result{whole.loss, sharded.loss, history::relative_difference(whole.loss, sharded.loss), 0, {}};
+ProbeDifferences differences(const Measurement& whole, const Measurement& sharded, const ProcessGroup& dp) {
+  ProbeDifferences result{whole.loss, sharded.loss, history::relative_difference(whole.loss, sharded.loss), 0, 0, {}};
   Extremes logprobs;
   for (size_t i = 0; i < whole.row_logprobs.size(); ++i) logprobs.add(whole.row_logprobs[i], sharded.row_logprobs.at(i));
+  logprobs.include(dp);
   result.logprobs = logprobs.relative();
+  for (const at::Tensor& count : all_gather(at::full({1}, static_cast<int64_t>(whole.row_logprobs.size()), at::kLong), dp))
+    result.row_count += count.item<int64_t>();
   for (const auto& [name, gradient] : whole.gradients) {
     Extremes extremes;
     extremes.add(gradient, sharded.gradients.at(name));
@@ -83,7 +94,7 @@ std::vector<ProbeResult> probe(LlamaModel& model, const recipe::SftConfig& confi
     sharded.cp_method = method;
     SftTrainer trainer(model, config, cp_group, std::move(sharded));
     try {
-      results.push_back({method, "", differences(whole, measure(trainer, model, rows))});
+      results.push_back({method, "", differences(whole, measure(trainer, model, rows), options.data_parallel.dp)});
     } catch (const Error& error) {
       if (error.exit_code() != ExitCode::refused) throw;
       results.push_back({method, error.parts().what, {}});  // by every rank alike, before anything was sent
@@ -101,6 +112,7 @@ nlohmann::json to_json(const ProbeResult& result) {
                          {"loss_sharded", number(found.loss_sharded)},
                          {"loss_difference", number(found.loss)},
                          {"logprob_difference", number(found.logprobs)},
+                         {"rows", found.row_count},
                          {"gradient_differences", nlohmann::json::array()}};
   for (const auto& [name, difference] : found.gradients) json["gradient_differences"].push_back({name, number(difference)});
   return json;

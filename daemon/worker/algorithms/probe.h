@@ -26,15 +26,17 @@ Measurement measure(SftTrainer& trainer, const LlamaModel& model, const std::vec
 Measurement measure_alone(LlamaModel& model, recipe::SftConfig config, const SftTrainerOptions& options, const std::vector<const Row*>& rows);
 
 // Relative differences: of the loss; of the log-probabilities, by the largest; of each gradient, by the largest value of that tensor. Infinite where
-// one side is not finite or has another shape.
+// one side is not finite or has another shape. Log-probabilities are those of all ranks of `dp`, each of which worked on other rows: every rank of it
+// must call this, and gets the same answer.
 struct ProbeDifferences {
   double loss_whole = 0, loss_sharded = 0;
   double loss = 0, logprobs = 0;
+  int64_t row_count = 0;                                  // whose log-probabilities were compared
   std::vector<std::pair<std::string, double>> gradients;  // the most different first
 
   double largest() const;
 };
-ProbeDifferences differences(const Measurement& whole, const Measurement& sharded);
+ProbeDifferences differences(const Measurement& whole, const Measurement& sharded, const ProcessGroup& dp = {});
 
 // One method's answer.
 struct ProbeResult {

@@ -61,7 +61,7 @@ int64_t count_targets(const std::vector<const Row*>& rows) {
 
 SftBatch make_batch(const std::vector<const Row*>& rows, const Microbatch& microbatch, int64_t pad_id, int64_t global_token_count) {
   std::vector<const Row*> own;
-  int64_t longest = 0;
+  int64_t longest = microbatch.row_length;
   for (const size_t index : microbatch.rows) {
     own.push_back(rows[index]);
     longest = std::max(longest, static_cast<int64_t>(rows[index]->ids.size()));

@@ -14,7 +14,7 @@ namespace ringwright::worker {
 // What stands in a target array where there is no target: any negative id would do, this one is the custom.
 inline constexpr int64_t kIgnoredTarget = -100;
 
-// B rows, right-padded to the longest, S tokens; or one pack: B = 1, its documents one after another, each padded to its slot.
+// B rows, right-padded to S tokens; or one pack: B = 1, its documents one after another, each padded to its slot.
 struct SftBatch {
   at::Tensor ids_BS;             // int64
   at::Tensor targets_BS;         // int64: the next token's id at each position; kIgnoredTarget where there is none, or where it is not trained on
@@ -34,8 +34,8 @@ std::vector<const Row*> rows_of_rank(const std::vector<const Row*>& rows, int ra
 // Number of trained targets: what a global batch's loss is divided by. A row's first token has no prediction.
 int64_t count_targets(const std::vector<const Row*>& rows);
 
-// The rows of a microbatch, of a global batch's `rows`: right-padded with `pad_id` to the longest, or as one pack in its slots. `global_token_count`
-// is that of the whole global batch, over all microbatches and ranks of data parallelism.
+// The rows of a microbatch, of a global batch's `rows`: right-padded with `pad_id` to its row length, or as one pack in its slots.
+// `global_token_count` is that of the whole global batch, over all microbatches and ranks of data parallelism.
 SftBatch make_batch(const std::vector<const Row*>& rows, const Microbatch& microbatch, int64_t pad_id, int64_t global_token_count);
 
 // What a per-token tensor [B, S] of the batch says of row or document `index`: [its length].

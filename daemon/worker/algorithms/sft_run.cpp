@@ -11,12 +11,10 @@
 #include <utility>
 
 #include "daemon/worker/algorithms/agreement.h"
-#include "daemon/worker/algorithms/method_choice.h"
 #include "daemon/worker/algorithms/probe.h"
 #include "daemon/worker/algorithms/sft_trainer.h"
 #include "daemon/worker/checkpoint/load.h"
 #include "daemon/worker/checkpoint/run_checkpoint.h"
-#include "daemon/worker/context_parallel/attention_method.h"
 #include "daemon/worker/data/dataset.h"
 #include "daemon/worker/parallel/collectives.h"
 #include "daemon/worker/torch_environment.h"
@@ -24,8 +22,10 @@
 #include "shared/base/text.h"
 #include "shared/fingerprint/inputs.h"
 #include "shared/fingerprint/machine.h"
-#include "shared/model/context_parallel.h"
+#include "shared/history/comparison.h"
+#include "shared/layout/methods.h"
 #include "shared/model/families.h"
+#include "shared/shard_plan/shard_plan.h"
 #include "shared/wire/steering.h"
 
 namespace ringwright::worker {
@@ -37,7 +37,6 @@ std::string path_of(const wire::WorkerSpec& spec, const char* name) {
 }
 
 constexpr std::chrono::milliseconds kPauseLook{200};
-constexpr double kProbeTolerance = 1e-4;  // of ringwright.probe_first; that of `ringwright probe` unless it is told another
 
 ProcessGroupOptions group_options(const recipe::SftConfig& config) {
   ProcessGroupOptions options;
@@ -57,8 +56,8 @@ class SftRun {
         model_(checkpoint_.config, checkpoint_.parameters),
         tokenizer_(tokenizer::Tokenizer::from_file(std::filesystem::path(path_of(spec, "tokenizer")) / "tokenizer.json")),
         train_(read(config_.train, "train")),
+        plan_(shard_plan::plan_shards(config_, model::parse_context_parallel_config(checkpoint_.config.raw, path_of(spec, "model")))),
         options_(trainer_options()),
-        method_(choose_method()),
         trainer_(model_, config_, groups_.group("cp"), options_),
         order_(static_cast<int64_t>(train_.rows.size()), config_.seed, config_.shuffle) {
     if (!config_.validation.path.empty()) validation_ = read(config_.validation, "validation");
@@ -67,7 +66,7 @@ class SftRun {
   void run() {
     report_start();
     if (!spec_.probe.empty()) return probe_only();
-    if (config_.probe_first && spec_.cp > 1) require_parity(probe_methods({method_.name}));
+    if (config_.probe_first && spec_.cp > 1) require_parity(probe_methods({plan_.method}));
     const int64_t step_count_max = steps_to_run();
     validate(config_.val_at_start);
     bool stopped = between_steps(step_count_max);
@@ -94,10 +93,9 @@ class SftRun {
   }
 
   void probe_only() {
-    std::vector<std::string> methods = {method_.name};
+    std::vector<std::string> methods = {plan_.method};
     if (spec_.probe == "all") {
-      methods.clear();
-      for (const AttentionMethodEntry& entry : attention_methods()) methods.emplace_back(entry.name);
+      methods = layout::method_names();
     }
     probe_methods(methods);
     barrier(groups_.group("world"));
@@ -105,14 +103,14 @@ class SftRun {
 
   void require_parity(const std::vector<ProbeResult>& results) const {
     for (const ProbeResult& result : results) {
-      if (!result.refusal.empty() || result.differences.largest() <= kProbeTolerance) continue;
+      if (!result.refusal.empty() || result.differences.largest() <= history::kToleranceDefault) continue;
       const auto& worst = result.differences.gradients.front();
       throw Error(
           {"RW-PROBE-001",
            fmt::format("the first batch is not the same with and without context parallelism: loss {:.7g} and {:.7g}, log-probabilities differ by "
                        "{:.2e}, gradients by up to {:.2e} ({})",
                        result.differences.loss_whole, result.differences.loss_sharded, result.differences.logprobs, worst.second, worst.first),
-           "method " + result.method, fmt::format("relative differences of at most {:g}", kProbeTolerance),
+           "method " + result.method, fmt::format("relative differences of at most {:g}", history::kToleranceDefault),
            "see all of them with: ringwright probe RECIPE --all", ExitCode::run_failed});
     }
   }
@@ -120,10 +118,8 @@ class SftRun {
   SftTrainerOptions trainer_options() {
     SftTrainerOptions options;
     options.pad_token_id = std::max<int64_t>(checkpoint_.config.pad_token_id, 0);
-    const auto family = model::find_context_parallel_family(checkpoint_.config.model_type);
-    options.cp_flavour = config_.packing.enabled ? family.packed_flavour : family.row_flavour;
-    if (!config_.cp_flavour.empty()) options.cp_flavour = config_.cp_flavour;
-    options.cp_chunk = config_.cp_chunk;
+    options.cp_flavour = plan_.flavour, options.cp_method = plan_.method;
+    options.sharding.chunk = config_.cp_chunk, options.sharding.pad_multiple = plan_.pad_multiple, options.sharding.mask = plan_.mask;
     options.data_parallel = {groups_.group("dp"), groups_.group("dp_cp")};
     options.span = [this](std::string_view phase, int64_t begin_ns, int64_t end_ns) {
       channel_.span(phase, trainer_.step_count() + 1, begin_ns, end_ns);
@@ -131,26 +127,9 @@ class SftRun {
     return options;
   }
 
-  // By the first microbatch of the first step; no rank needs to ask another.
-  MethodChoice choose_method() {
-    const ProcessGroup& group = groups_.group("cp");
-    const MethodChoice choice = choose_attention_method(config_, checkpoint_.config, group.size, [&] { return first_microbatch(group); });
-    options_.cp_method = choice.name;
-    return choice;
-  }
-
-  LocalMicrobatch first_microbatch(const ProcessGroup& cp_group) {
-    RowOrder order(static_cast<int64_t>(train_.rows.size()), config_.seed, config_.shuffle);
-    const std::vector<const Row*> rows = next_rows(order);
-    std::vector<int64_t> lengths;
-    for (const Row* row : rows) lengths.push_back(static_cast<int64_t>(row->ids.size()));
-    const SftBatch batch = make_batch(rows, split_into_microbatches(lengths, training_rules(config_)).front(), options_.pad_token_id, 1);
-    return make_shard_function(options_.cp_flavour, cp_group, sharder_options(options_))(batch);
-  }
-
   Dataset read(const recipe::DataSource& source, const char* name) {
     DatasetOptions options;
-    options.sequence_length_max = config_.max_total_sequence_length;
+    options.sequence_length_max = longest_row(config_);
     options.vocab_size = checkpoint_.config.vocab_size;
     if (!checkpoint_.config.eos_token_ids.empty()) options.eos_token_id = checkpoint_.config.eos_token_ids.front();
     return read_dataset(source, path_of(spec_, name), tokenizer_, options);
@@ -174,8 +153,8 @@ class SftRun {
                                                : std::string("whole sequences on one rank");
     channel_.log("info", fmt::format("attention: {}; {} threads", attention, spec_.threads_per_rank));
     if (spec_.cp > 1)
-      log(fmt::format("context parallelism: flavour {}, method {}: {}; {}", options_.cp_flavour, method_.name, method_.reason,
-                      groups_.group("cp").transport_reason));
+      log(fmt::format("context parallelism: flavour {} ({}), method {}: {}; {}", plan_.flavour, plan_.flavour_reason, plan_.method,
+                      plan_.method_reason, groups_.group("cp").transport_reason));
     if (rank_ != 0) return;
     channel_.event("run.step_limit", {{"steps", steps_to_run()}});
     fingerprint_ = std::jthread([this] { send_fingerprint(); });
@@ -324,8 +303,8 @@ class SftRun {
   LlamaModel model_;
   tokenizer::Tokenizer tokenizer_;
   Dataset train_, validation_;
+  shard_plan::ShardPlan plan_;
   SftTrainerOptions options_;
-  MethodChoice method_;  // its name is in the options too
   SftTrainer trainer_;
   RowOrder order_;
   int64_t tokens_trained_ = 0, saved_step_ = -1;

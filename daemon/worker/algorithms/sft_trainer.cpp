@@ -12,6 +12,7 @@
 #include "daemon/worker/parallel/gradients.h"
 #include "shared/base/error.h"
 #include "shared/base/text.h"
+#include "shared/layout/names.h"
 #include "shared/model/families.h"
 #include "shared/wire/message.h"
 
@@ -49,13 +50,6 @@ class Span {
 
 }  // namespace
 
-SharderOptions sharder_options(const SftTrainerOptions& options) {
-  SharderOptions sharding;
-  sharding.batch.padding_token_id = options.pad_token_id;
-  sharding.chunk = options.cp_chunk;
-  return sharding;
-}
-
 SftTrainer::SftTrainer(LlamaModel& model, const recipe::SftConfig& config, const ProcessGroup& cp_group, SftTrainerOptions options)
     : model_(model),
       config_(config),
@@ -64,6 +58,7 @@ SftTrainer::SftTrainer(LlamaModel& model, const recipe::SftConfig& config, const
       attention_(AttentionFunction(local_attention)),
       optimizer_(model.parameters(), config.optimizer),
       schedule_(config.optimizer.lr, config.scheduler, config.scheduler_milestones) {
+  options_.sharding.batch.padding_token_id = options_.pad_token_id;
   if (cp_group_.size == 1) {
     if (options_.attention) attention_ = options_.attention(nullptr);
   } else {
@@ -73,18 +68,19 @@ SftTrainer::SftTrainer(LlamaModel& model, const recipe::SftConfig& config, const
 }
 
 void SftTrainer::spread_over_group() {
-  if (!options_.shard) options_.shard = make_shard_function(options_.cp_flavour, cp_group_, sharder_options(options_));
+  if (!options_.shard)
+    options_.shard = make_shard_function(sharded_model(options_.cp_flavour, cp_group_.size, options_.sharding), cp_group_, options_.sharding);
   if (!options_.attention)
     options_.attention = [method = options_.cp_method, group = cp_group_](const auto& layout) { return make_attention(method, layout, group); };
 }
 
 int64_t SftTrainer::attention_blocks_over_cp() const {
   if (cp_group_.size == 1) return model_.attention_blocks_over(attention_, 1);
-  return model_.attention_blocks_over(options_.attention(layout::make_layout("round_robin", cp_group_.size)), cp_group_.size);
+  return model_.attention_blocks_over(options_.attention(layout::make_layout(layout::names::kRoundRobin, cp_group_.size)), cp_group_.size);
 }
 
 const LayerAttentions& SftTrainer::attention_over(const std::shared_ptr<const layout::Layout>& layout) {
-  if (layout != attention_layout_) attention_ = options_.attention(layout), attention_layout_ = layout;
+  if (cp_group_.size > 1 && layout != attention_layout_) attention_ = options_.attention(layout), attention_layout_ = layout;
   return attention_;
 }
 
@@ -103,7 +99,7 @@ at::Tensor SftTrainer::run_local(const LocalMicrobatch& local, bool with_gradien
 }
 
 at::Tensor SftTrainer::run_microbatch(const SftBatch& batch, bool with_gradients) {
-  const LocalMicrobatch local = cp_group_.size == 1 ? whole_microbatch(batch) : options_.shard(batch);
+  const LocalMicrobatch local = options_.shard ? options_.shard(batch) : whole_microbatch(batch);
   const at::Tensor logprobs_BL = run_local(local, with_gradients);
   const at::NoGradGuard no_grad;
   return local.gather(logprobs_BL);

@@ -14,6 +14,7 @@
 #include "daemon/worker/models/llama_model.h"
 #include "daemon/worker/parallel/process_groups.h"
 #include "shared/layout/layout.h"
+#include "shared/layout/names.h"
 #include "shared/recipe/recipe.h"
 
 namespace ringwright::worker {
@@ -39,24 +40,22 @@ using AttentionMaker = std::function<LayerAttentions(const std::shared_ptr<const
 
 struct SftTrainerOptions {
   int64_t pad_token_id = 0;
-  std::string cp_flavour = "round_robin", cp_method = "ring";
-  int64_t cp_chunk = layout::kChunkDefault;  // flavour balanced
+  std::string cp_flavour{layout::names::kRoundRobin}, cp_method{layout::names::kRing};
+  SharderOptions sharding;  // its padding id is pad_token_id
   DataParallelGroups data_parallel;
   // Called at the end of each phase: (phase, begin, end), nanoseconds since the epoch.
   std::function<void(std::string_view phase, int64_t begin_ns, int64_t end_ns)> span;
-  // How a microbatch is spread, and attended to where it is; empty: by flavour and method. A test puts its own around them.
+  // How a microbatch is spread, and attended to where it is; empty: by flavour and method, and on one rank not at all. A test puts its own around
+  // them.
   ShardFunction shard;
   AttentionMaker attention;
 };
 
-// What make_shard_function is given for them.
-SharderOptions sharder_options(const SftTrainerOptions& options);
-
 class SftTrainer {
  public:
-  // `cp_group`: one rank means plain attention and no sharder. All ranks of the CP and data-parallel groups must call every function with the same
-  // rows, the global batch: each takes its own (rows_of_rank). Losses, counts and gradients are those of the global batch on every rank.
-  // Throws Error RW-CP-004 when not all attention blocks of the model hold the group.
+  // `cp_group`: one rank means plain attention and, unless one is given, no sharder. All ranks of the CP and data-parallel groups must call every
+  // function with the same rows, the global batch: each takes its own (rows_of_rank). Losses, counts and gradients are those of the global batch on
+  // every rank. Throws Error RW-CP-004 when not all attention blocks of the model hold the group.
   SftTrainer(LlamaModel& model, const recipe::SftConfig& config, const ProcessGroup& cp_group, SftTrainerOptions options);
 
   // Throws Error RW-TRAIN-001 when loss or gradient is not finite; the weights are then unchanged.

@@ -110,19 +110,9 @@ class HeadExchangeAttention final : public AttentionMethod {
     place.scatter_(0, exchange.order, at::arange(exchange.order.numel(), at::kLong));
     exchange.maps = place.split(std::max<int64_t>(local_length, 1));
     exchange.maps.resize(static_cast<size_t>(count), place.narrow(0, 0, 0));  // an empty sequence splits into nothing
-    exchange.method = grid_->outer.size == 1 ? make_whole_method() : make_ring_method({ring_layout(length), grid_->outer});
+    exchange.method =
+        grid_->outer.size == 1 ? make_whole_method() : make_ring_method({layout::merge_ranks(*setup_.layout, length, count), grid_->outer});
     return exchange;
-  }
-
-  // Each member of the ring holds what the ranks of its run held, in global order.
-  std::shared_ptr<const layout::Layout> ring_layout(int64_t length) const {
-    const int count = grid_->inner.size;
-    std::vector<std::vector<int64_t>> positions;
-    for (int run = 0; run < grid_->outer.size; ++run) {
-      positions.push_back(positions_of(*setup_.layout, length, run * count, count));
-      std::sort(positions.back().begin(), positions.back().end());
-    }
-    return layout::install_permutation(positions);
   }
 
   AttentionOperands to_heads(const Exchange& exchange, const AttentionOperands& operands, const HeadCounts& counts) const {
@@ -169,19 +159,9 @@ c10::intrusive_ptr<AttentionMethod> make_exchange_method(const AttentionSetup& s
   return c10::make_intrusive<HeadExchangeAttention>(setup, whole_group);
 }
 
-bool exchanges(const AttentionRequest& request) { return request.layout.cp() > 1 && !request.layout.replicates(); }
-
 }  // namespace
 
 c10::intrusive_ptr<AttentionMethod> make_all_to_all_method(const AttentionSetup& setup) { return make_exchange_method(setup, true); }
 c10::intrusive_ptr<AttentionMethod> make_all_to_all_ring_method(const AttentionSetup& setup) { return make_exchange_method(setup, false); }
-
-std::string all_to_all_refusal(const AttentionRequest& request) {
-  return exchanges(request) ? layout::head_split_refusal({request.heads, request.kv_heads}, request.layout.cp()) : "";
-}
-
-std::string all_to_all_ring_refusal(const AttentionRequest& request) {
-  return exchanges(request) ? layout::head_grid_refusal({request.heads, request.kv_heads}, request.layout.cp()) : "";
-}
 
 }  // namespace ringwright::worker

@@ -9,10 +9,8 @@ namespace ringwright::worker {
 
 // Over the whole group: each rank attends over the whole sequence with its share of the heads.
 c10::intrusive_ptr<AttentionMethod> make_all_to_all_method(const AttentionSetup& setup);
-std::string all_to_all_refusal(const AttentionRequest& request);
 
 // On a grid: runs of neighbouring ranks exchange heads, and a ring goes through those who then have the same heads (arXiv 2405.07719).
 c10::intrusive_ptr<AttentionMethod> make_all_to_all_ring_method(const AttentionSetup& setup);
-std::string all_to_all_ring_refusal(const AttentionRequest& request);
 
 }  // namespace ringwright::worker

@@ -15,6 +15,7 @@
 #include "daemon/worker/context_parallel/whole_attention.h"
 #include "shared/base/error.h"
 #include "shared/base/text.h"
+#include "shared/layout/methods.h"
 
 namespace ringwright::worker {
 namespace {
@@ -50,27 +51,37 @@ class MethodFunction : public torch::autograd::Function<MethodFunction> {
   }
 };
 
-const AttentionMethodEntry& entry_of(std::string_view name) {
-  const auto& methods = attention_methods();
-  const auto found = std::find_if(methods.begin(), methods.end(), [&](const AttentionMethodEntry& entry) { return entry.name == name; });
-  if (found != methods.end()) return *found;
-  std::vector<std::string> names;
-  for (const AttentionMethodEntry& entry : methods) names.emplace_back(entry.name);
-  const std::string near = text::nearest(name, names);
+struct Maker {
+  std::string_view method;
+  c10::intrusive_ptr<AttentionMethod> (*make)(const AttentionSetup& setup);
+};
+
+constexpr Maker kMakers[] = {
+    {layout::names::kRing, make_ring_method},
+    {layout::names::kRanged, make_ranged_method},
+    {layout::names::kAllGather, make_all_gather_method},
+    {layout::names::kAllToAll, make_all_to_all_method},
+    {layout::names::kAllToAllRing, make_all_to_all_ring_method},
+};
+
+const Maker& maker_of(std::string_view name) {
+  const auto found = std::find_if(std::begin(kMakers), std::end(kMakers), [&](const Maker& maker) { return maker.method == name; });
+  if (found != std::end(kMakers)) return *found;
+  const std::string near = text::nearest(name, layout::method_names());
   throw Error({.code = "RW-CP-001",
                .what = fmt::format("no attention method is called \"{}\"", name),
                .where = "ringwright.cp.method",
-               .expected = fmt::format("one of {}", fmt::join(names, ", ")),
+               .expected = fmt::format("one of {}", fmt::join(layout::method_names(), ", ")),
                .action = near.empty() ? "choose one of these" : fmt::format("did you mean {}?", near),
                .exit_code = ExitCode::refused});
 }
 
-void check_entry(const AttentionMethodEntry& entry, const AttentionRequest& request, int64_t length) {
+void check_request(std::string_view method, const AttentionRequest& request, int64_t length) {
   layout::check_mask(request.mask, length);
-  const std::string reason = entry.refusal == nullptr ? std::string() : entry.refusal(request);
+  const std::string reason = attention_refusal(method, request);
   if (reason.empty()) return;
   throw Error({.code = "RW-CP-002",
-               .what = fmt::format("the method {} cannot honour this attention: {}", entry.name, reason),
+               .what = fmt::format("the method {} cannot honour this attention: {}", method, reason),
                .where = fmt::format("mask \"{}\", layout {}, cp {}, {} query heads, {} key/value heads", layout::describe(request.mask),
                                     request.layout.name(), request.layout.cp(), request.heads, request.kv_heads),
                .expected = "a method that can",
@@ -80,16 +91,9 @@ void check_entry(const AttentionMethodEntry& entry, const AttentionRequest& requ
 
 }  // namespace
 
-const std::vector<AttentionMethodEntry>& attention_methods() {
-  static const std::vector<AttentionMethodEntry> methods = {
-      {"ring", "keys and values go round the group, the next block in flight while one is computed", nullptr, make_ring_method},
-      {"all_gather", "every rank collects all keys and values", nullptr, make_all_gather_method},
-      {"all_to_all", "every rank attends over the whole sequence with its share of the heads", all_to_all_refusal, make_all_to_all_method},
-      {"all_to_all+ring", "neighbouring ranks exchange heads, and a ring goes through those who then have the same ones", all_to_all_ring_refusal,
-       make_all_to_all_ring_method},
-      {"ranged", "every rank gets the keys and values that its mask reads, straight from their owners", nullptr, make_ranged_method},
-  };
-  return methods;
+std::string attention_refusal(std::string_view method, const AttentionRequest& request) {
+  if (request.layout.replicates()) return "";  // every rank has all tokens: nothing is exchanged
+  return layout::method_head_refusal(method, {request.heads, request.kv_heads}, request.layout.cp());
 }
 
 AttentionFunction differentiable(c10::intrusive_ptr<AttentionMethod> method, int cp_size) {
@@ -100,7 +104,9 @@ AttentionFunction differentiable(c10::intrusive_ptr<AttentionMethod> method, int
           cp_size};
 }
 
-void check_attention(std::string_view method, const AttentionRequest& request, int64_t length) { check_entry(entry_of(method), request, length); }
+void check_attention(std::string_view method, const AttentionRequest& request, int64_t length) {
+  check_request(maker_of(method).method, request, length);
+}
 
 void check_attention_blocks(int64_t holding, int64_t wanted, int cp_size) {
   if (holding == wanted) return;
@@ -113,7 +119,7 @@ void check_attention_blocks(int64_t holding, int64_t wanted, int cp_size) {
 }
 
 AttentionFunction make_attention(std::string_view method, std::shared_ptr<const layout::Layout> layout, const ProcessGroup& group) {
-  const AttentionMethodEntry& entry = entry_of(method);
+  const Maker& maker = maker_of(method);
   if (layout->cp() != group.size) {
     throw Error({.code = "RW-CP-003",
                  .what = fmt::format("the layout is for cp = {}, the CP group has {} ranks", layout->cp(), group.size),
@@ -122,13 +128,13 @@ AttentionFunction make_attention(std::string_view method, std::shared_ptr<const 
                  .action = "make the layout with the size of the mesh's cp axis",
                  .exit_code = ExitCode::run_failed});
   }
-  const AttentionFunction attend = differentiable(entry.make({layout, group}), group.size);
-  return {
-      [attend, layout, &entry](const at::Tensor& q_BHLD, const at::Tensor& k_BKLD, const at::Tensor& v_BKLD, const layout::Mask& mask, double scale) {
-        check_entry(entry, {*layout, mask, q_BHLD.size(1), k_BKLD.size(1)}, padded_length(*layout, q_BHLD.size(2)));
-        return attend(q_BHLD, k_BKLD, v_BKLD, mask, scale);
-      },
-      group.size};
+  const AttentionFunction attend = differentiable(maker.make({layout, group}), group.size);
+  return {[attend, layout, name = maker.method](const at::Tensor& q_BHLD, const at::Tensor& k_BKLD, const at::Tensor& v_BKLD,
+                                                const layout::Mask& mask, double scale) {
+            check_request(name, {*layout, mask, q_BHLD.size(1), k_BKLD.size(1)}, padded_length(*layout, q_BHLD.size(2)));
+            return attend(q_BHLD, k_BKLD, v_BKLD, mask, scale);
+          },
+          group.size};
 }
 
 }  // namespace ringwright::worker

@@ -48,15 +48,8 @@ struct AttentionRequest {
   int64_t heads = 1, kv_heads = 1;
 };
 
-struct AttentionMethodEntry {
-  std::string_view name;   // as in ringwright.cp.method
-  std::string_view about;  // one line for people
-  // Why the method cannot honour the request; "" where it can. nullptr: it always can.
-  std::string (*refusal)(const AttentionRequest& request);
-  c10::intrusive_ptr<AttentionMethod> (*make)(const AttentionSetup& setup);
-};
-
-const std::vector<AttentionMethodEntry>& attention_methods();
+// Why the method (one of layout::methods()) cannot honour the request; "" where it can. Every method takes every mask over every layout.
+std::string attention_refusal(std::string_view method, const AttentionRequest& request);
 
 // Attention over the whole sequence for tokens that the layout spread over the group. Cheap: a layout that belongs to one batch may be given to a
 // new function with each batch; plans are made at the first call with a mask and kept. Throws Error RW-CP-001 for an unknown method, RW-CP-003

@@ -11,6 +11,7 @@
 #include "daemon/worker/context_parallel/stream.h"
 #include "daemon/worker/parallel/collectives.h"
 #include "shared/layout/deepseek_v4.h"
+#include "shared/layout/names.h"
 
 namespace ringwright::worker {
 namespace {
@@ -50,7 +51,7 @@ at::Tensor rebuild(const at::Tensor& tensor, const at::Tensor& sources, double v
 class DeepseekV4Strategy final : public ShardStrategy {
  public:
   DeepseekV4Strategy(int cp, const DeepseekV4Options& options)
-      : options_(options), layout_(layout::make_layout("deepseek_v4", cp, {.pad_multiple = options.pad_multiple})) {}
+      : options_(options), layout_(layout::make_layout(layout::names::kDeepseekV4, cp, {.pad_multiple = options.pad_multiple})) {}
 
   std::string_view label() const override { return layout_->name(); }
   std::shared_ptr<const layout::Layout> closed_form() const override { return layout_; }

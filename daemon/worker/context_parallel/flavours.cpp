@@ -10,9 +10,12 @@
 #include "daemon/worker/context_parallel/row_strategies.h"
 #include "daemon/worker/context_parallel/shard_errors.h"
 #include "daemon/worker/context_parallel/stream_strategies.h"
+#include "shared/layout/names.h"
 
 namespace ringwright::worker {
 namespace {
+
+namespace names = layout::names;
 
 // Gives rows that are not packed to a strategy that takes packed rows only: each becomes one document, in a slot of a multiple of `row_multiple`.
 class RowsAsDocuments final : public ShardStrategy {
@@ -59,57 +62,57 @@ class RowsAsDocuments final : public ShardStrategy {
 };
 
 struct Flavour {
-  const char* name;
+  std::string_view name;
   StrategyPointer (*make)(int cp, const SharderOptions& options);
 };
 
 constexpr Flavour kFlavours[] = {
-    {"round_robin", [](int cp, const SharderOptions& options) { return make_round_robin_strategy(cp, options.batch); }},
-    {"contiguous", [](int cp, const SharderOptions& options) { return make_contiguous_strategy(cp, options.pad_multiple, options.batch); }},
-    {"thd",
+    {names::kRoundRobin, [](int cp, const SharderOptions& options) { return make_round_robin_strategy(cp, options.batch); }},
+    {names::kContiguous, [](int cp, const SharderOptions& options) { return make_contiguous_strategy(cp, options.pad_multiple, options.batch); }},
+    {names::kThd,
      [](int cp, const SharderOptions& options) -> StrategyPointer {
        return std::make_shared<RowsAsDocuments>(make_thd_strategy({.padding_token_id = options.batch.padding_token_id}), 2 * cp, options.batch);
      }},
-    {"balanced",
+    {names::kBalanced,
      [](int, const SharderOptions& options) {
        return make_dispatch_strategy({.batch = options.batch, .chunk = options.chunk, .mask = options.mask});
      }},
-    {"deepseek_v4",
+    {names::kDeepseekV4,
      [](int cp, const SharderOptions& options) {
        return make_deepseek_v4_strategy(cp, {.batch = options.batch, .pad_multiple = options.pad_multiple});
      }},
-    {"glm",
+    {names::kGlm,
      [](int cp, const SharderOptions& options) -> StrategyPointer {
        return std::make_shared<RowsAsDocuments>(make_glm_strategy(cp, {.padding_token_id = options.batch.padding_token_id}), cp, options.batch);
      }},
-    {"gemma4", [](int cp, const SharderOptions& options) { return make_gemma4_strategy(cp, options.batch); }},
+    {names::kGemma4, [](int cp, const SharderOptions& options) { return make_gemma4_strategy(cp, options.batch); }},
 };
 
 }  // namespace
 
-const std::vector<std::string>& cp_flavours() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> result;
-    for (const Flavour& flavour : kFlavours) result.emplace_back(flavour.name);
-    return result;
-  }();
-  return names;
-}
-
-Sharder make_sharder(std::string_view flavour, const ProcessGroup& group, const SharderOptions& options) {
-  if (flavour == "none" && group.size > 1) {
-    throw_misuse(fmt::format("the layout \"none\" over a CP group of {} ranks", group.size),
-                 fmt::format("one of {}", fmt::join(cp_flavours(), ", ")));
+StrategyPointer make_flavour_strategy(std::string_view flavour, int cp, const SharderOptions& options) {
+  if (flavour == names::kNone && cp > 1) {
+    throw_misuse(fmt::format("the layout \"{}\" over a CP group of {} ranks", flavour, cp),
+                 fmt::format("one of {}", fmt::join(layout::flavour_names(), ", ")));
   }
   const auto known = std::find_if(std::begin(kFlavours), std::end(kFlavours), [&](const Flavour& row) { return flavour == row.name; });
-  if (flavour == "none" || (known != std::end(kFlavours) && group.size == 1)) {
-    return Sharder(make_identity_strategy(), group);
+  if (flavour != names::kNone && known == std::end(kFlavours)) {
+    layout::make_layout(flavour, cp);  // refuses an unknown name with its neighbours
   }
-  if (known != std::end(kFlavours)) {
-    return Sharder(known->make(group.size, options), group);
-  }
-  layout::make_layout(flavour, group.size);  // refuses an unknown name with its neighbours
-  throw_misuse(fmt::format("the layout \"{}\" cuts no batches", flavour), fmt::format("one of {}", fmt::join(cp_flavours(), ", ")));
+  return cp == 1 ? make_identity_strategy() : known->make(cp, options);
+}
+
+ShardedModel sharded_model(std::string_view flavour, int cp, const SharderOptions& options) {
+  ShardedModel model;
+  const StrategyPointer strategy = make_flavour_strategy(flavour, cp, options);
+  const bool streams = flavour == names::kThd;
+  if (streams) model.attention = AttentionBackend::te;
+  if (cp == 1 || flavour == names::kRoundRobin) return model;
+  model.hook = [strategy, streams](const Batch& batch, const HookRequest&) -> HookResult {
+    if (streams && batch.declares_stream()) return {};
+    return {strategy, {}, {}};
+  };
+  return model;
 }
 
 }  // namespace ringwright::worker

@@ -4,8 +4,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <map>
+#include <mutex>
+
 #include "daemon/worker/context_parallel/shard_errors.h"
 #include "daemon/worker/context_parallel/stream.h"
+#include "shared/layout/names.h"
 
 namespace ringwright::worker {
 namespace {
@@ -34,7 +38,7 @@ ShardFacts row_facts(const Batch& batch, int64_t sequence_length, std::shared_pt
 
 class IdentityStrategy final : public ShardStrategy {
  public:
-  std::string_view label() const override { return "none"; }
+  std::string_view label() const override { return layout::names::kNone; }
   std::shared_ptr<const layout::Layout> closed_form() const override { return layout_; }
   ShardedBatch shard(const Batch& batch, const ProcessGroup&) const override {
     const at::Tensor& primary = batch.at(primary_key(batch));
@@ -42,7 +46,7 @@ class IdentityStrategy final : public ShardStrategy {
   }
 
  private:
-  std::shared_ptr<const layout::Layout> layout_ = layout::make_layout("none", 1);
+  std::shared_ptr<const layout::Layout> layout_ = layout::make_layout(layout::names::kNone, 1);
 };
 
 class RowStrategy final : public ShardStrategy {
@@ -68,9 +72,9 @@ class RowStrategy final : public ShardStrategy {
 
 class Gemma4Strategy final : public ShardStrategy {
  public:
-  Gemma4Strategy(int cp, BatchOptions options) : rows_(layout::make_layout("gemma4", cp), kContiguousRules, std::move(options)) {}
+  Gemma4Strategy(int cp, BatchOptions options) : rows_(layout::make_layout(layout::names::kGemma4, cp), kContiguousRules, std::move(options)) {}
 
-  std::string_view label() const override { return "gemma4"; }
+  std::string_view label() const override { return layout::names::kGemma4; }
   std::shared_ptr<const layout::Layout> closed_form() const override { return rows_.closed_form(); }
   ShardedBatch shard(const Batch& batch, const ProcessGroup& group) const override {
     Batch completed = batch;
@@ -96,6 +100,16 @@ class Gemma4Strategy final : public ShardStrategy {
   RowStrategy rows_;
 };
 
+// Resolution makes a strategy for each batch; while somebody works on the layout of the last one, and so keeps plans for it, it is the same.
+std::shared_ptr<const layout::Layout> head_tail_layout(int cp) {
+  static std::mutex mutex;
+  static std::map<int, std::weak_ptr<const layout::Layout>> known;
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<const layout::Layout> layout = known[cp].lock();
+  if (!layout) layout = layout::make_layout(layout::names::kRoundRobin, cp), known[cp] = layout;
+  return layout;
+}
+
 }  // namespace
 
 at::Tensor index_tensor(const layout::Layout& layout, int64_t padded_length, int rank) {
@@ -113,11 +127,11 @@ StrategyPointer make_row_strategy(std::shared_ptr<const layout::Layout> layout, 
 }
 
 StrategyPointer make_round_robin_strategy(int cp, const BatchOptions& options) {
-  return make_row_strategy(layout::make_layout("round_robin", cp), kRoundRobinRules, options);
+  return make_row_strategy(head_tail_layout(cp), kRoundRobinRules, options);
 }
 
 StrategyPointer make_contiguous_strategy(int cp, int64_t pad_multiple, const BatchOptions& options) {
-  return make_row_strategy(layout::make_layout("contiguous", cp, {.pad_multiple = pad_multiple}), kContiguousRules, options);
+  return make_row_strategy(layout::make_layout(layout::names::kContiguous, cp, {.pad_multiple = pad_multiple}), kContiguousRules, options);
 }
 
 StrategyPointer make_gemma4_strategy(int cp, BatchOptions options) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "daemon/worker/context_parallel/shard_errors.h"
+#include "shared/layout/names.h"
 #include "shared/layout/stream.h"
 
 namespace ringwright::worker {
@@ -74,13 +75,17 @@ class ThdStrategy final : public ShardStrategy {
  public:
   explicit ThdStrategy(const StreamOptions& options) : options_(options) {}
 
-  std::string_view label() const override { return "thd"; }
+  std::string_view label() const override { return layout::names::kThd; }
 
   ShardedBatch shard(const Batch& batch, const ProcessGroup& group) const override {
     Batch stream = to_stream(batch, options_);
     const at::Tensor& rows = batch.at("input_ids");
     if (group.size == 1) {
-      return {std::move(stream), uncut_facts(rows, options_.num_chunks > 1)};
+      ShardFacts facts = uncut_facts(rows, options_.num_chunks > 1);
+      if (options_.num_chunks == 1) {
+        facts.row_document_offsets = padded_offsets(stream, options_).chunks;
+      }
+      return {std::move(stream), std::move(facts)};
     }
     if (stream.at("position_ids").dim() > (options_.num_chunks > 1 ? 2 : 1)) {
       throw_unsupported("positions in several sections (mRoPE) cannot be cut per document", "position_ids of shape [B, S]");
@@ -91,7 +96,7 @@ class ThdStrategy final : public ShardStrategy {
     std::vector<int32_t> longest;
     std::shared_ptr<const layout::Layout> layout;
     for (const Longs& chunk : offsets.chunks) {
-      layout = layout::make_layout("thd", group.size, {.document_offsets = chunk});
+      layout = layout::make_layout(layout::names::kThd, group.size, {.document_offsets = chunk});
       indices.push_back(index_tensor(*layout, token_count, group.rank));
       longest.push_back(static_cast<int32_t>(longest_document(chunk)));
     }
@@ -115,7 +120,7 @@ class ThdStrategy final : public ShardStrategy {
       facts.padded_length = rows.size(0) * rows.size(1);
       facts.input_row_shape = {rows.size(0), rows.size(1)};
       facts.local_token_global_indices = at::arange(*facts.padded_length, at::kLong);
-      facts.layout = layout::make_layout("none", 1);
+      facts.layout = layout::make_layout(layout::names::kNone, 1);
     }
     return facts;
   }
@@ -125,9 +130,9 @@ class ThdStrategy final : public ShardStrategy {
 
 class GlmStrategy final : public ShardStrategy {
  public:
-  GlmStrategy(int cp, const StreamOptions& options) : options_(options), layout_(layout::make_layout("glm", cp)) {}
+  GlmStrategy(int cp, const StreamOptions& options) : options_(options), layout_(layout::make_layout(layout::names::kGlm, cp)) {}
 
-  std::string_view label() const override { return "glm"; }
+  std::string_view label() const override { return layout::names::kGlm; }
   std::shared_ptr<const layout::Layout> closed_form() const override { return layout_; }
 
   ShardedBatch shard(const Batch& batch, const ProcessGroup& group) const override {
@@ -171,8 +176,8 @@ class DispatchStrategy final : public ShardStrategy {
     if (offsets.size() > 2) {
       mask.document_offsets = offsets;
     }
-    const std::shared_ptr<const layout::Layout> layout =
-        layout::make_layout("balanced", group.size, {.sequence_length = rows * row_length, .chunk = options_.chunk, .mask = std::move(mask)});
+    const std::shared_ptr<const layout::Layout> layout = layout::make_layout(
+        layout::names::kBalanced, group.size, {.sequence_length = rows * row_length, .chunk = options_.chunk, .mask = std::move(mask)});
     ShardFacts facts = facts_of(layout, rows, row_length, group.rank);
     facts.row_document_offsets = {offsets};
     return {cut(batch, facts, group.rank), std::move(facts)};

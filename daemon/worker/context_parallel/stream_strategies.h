@@ -6,6 +6,7 @@
 
 #include "daemon/worker/context_parallel/shard_strategy.h"
 #include "daemon/worker/context_parallel/stream.h"
+#include "shared/layout/names.h"
 
 namespace ringwright::worker {
 
@@ -15,7 +16,7 @@ StrategyPointer make_thd_strategy(const StreamOptions& options);
 StrategyPointer make_glm_strategy(int cp, const StreamOptions& options);
 
 struct DispatchOptions {
-  std::string_view label = "balanced";
+  std::string_view label = layout::names::kBalanced;
   BatchOptions batch = {};
   int64_t chunk = layout::kChunkDefault;
   layout::Mask mask = {};    // documents come from the batch

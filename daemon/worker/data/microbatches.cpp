@@ -6,38 +6,45 @@
 namespace ringwright::worker {
 namespace {
 
-std::vector<Microbatch> rows_of_one_size(size_t row_count, int64_t rows_each) {
+std::vector<Microbatch> rows_of_one_size(const std::vector<int64_t>& lengths, const MicrobatchRules& rules) {
   std::vector<Microbatch> microbatches;
-  for (size_t row = 0; row < row_count; ++row) {
-    if (row % static_cast<size_t>(rows_each) == 0) microbatches.emplace_back();
-    microbatches.back().rows.push_back(row);
+  for (size_t row = 0; row < lengths.size(); ++row) {
+    if (row % static_cast<size_t>(rules.row_count) == 0) microbatches.emplace_back();
+    Microbatch& microbatch = microbatches.back();
+    microbatch.rows.push_back(row);
+    microbatch.row_length = std::max(microbatch.row_length, (lengths[row] + rules.row_divisor - 1) / rules.row_divisor * rules.row_divisor);
   }
   return microbatches;
 }
 
 std::vector<Microbatch> packs(const std::vector<int64_t>& lengths, const MicrobatchRules& rules) {
-  std::vector<layout::Pack> packs = layout::pack_documents(lengths, *rules.packing).packs;
+  std::vector<layout::Pack> packs = layout::pack_documents(lengths, *rules.packing);
   const auto tokens = [](const layout::Pack& pack) { return std::accumulate(pack.real_lengths.begin(), pack.real_lengths.end(), int64_t{0}); };
   if (rules.largest_first)
     std::stable_sort(packs.begin(), packs.end(), [&](const layout::Pack& a, const layout::Pack& b) { return tokens(a) > tokens(b); });
   std::vector<Microbatch> microbatches;
-  for (layout::Pack& pack : packs) microbatches.push_back({std::move(pack.documents), std::move(pack.slot_lengths)});
+  for (layout::Pack& pack : packs) microbatches.push_back({std::move(pack.documents), std::move(pack.slot_lengths), 0});
   return microbatches;
+}
+
+int64_t document_divisor_of(const recipe::SftConfig& config) {
+  return config.packing.document_divisor > 0 ? config.packing.document_divisor : layout::document_divisor(config.cp, config.tp, false);
 }
 
 MicrobatchRules rules_of(const recipe::SftConfig& config, int64_t row_count) {
   MicrobatchRules rules;
   rules.row_count = row_count;
+  rules.row_divisor = config.make_sequence_length_divisible_by;
   if (config.packing.enabled) {
     layout::PackingOptions& packing = rules.packing.emplace();
     packing.algorithm = config.packing.algorithm;
     packing.pack_length = config.packing.pack_tokens;
-    packing.document_divisor =
-        config.packing.document_divisor > 0 ? config.packing.document_divisor : layout::document_divisor(config.cp, config.tp, false);
-    packing.sequence_length_round = config.packing.sequence_length_round;
+    packing.document_divisor = document_divisor_of(config);
+    packing.sequence_length_round = std::lcm(config.packing.sequence_length_round, config.make_sequence_length_divisible_by);
     rules.largest_first = config.packing.largest_first;
   } else if (config.dynamic_batching.enabled) {
-    rules.dynamic_batching = {config.dynamic_batching.microbatch_tokens, config.dynamic_batching.sequence_length_round, 1};
+    rules.dynamic_batching = {config.dynamic_batching.microbatch_tokens, config.dynamic_batching.sequence_length_round,
+                              config.make_sequence_length_divisible_by};
   }
   return rules;
 }
@@ -47,12 +54,18 @@ MicrobatchRules rules_of(const recipe::SftConfig& config, int64_t row_count) {
 MicrobatchRules training_rules(const recipe::SftConfig& config) { return rules_of(config, config.train_micro_batch_size); }
 MicrobatchRules validation_rules(const recipe::SftConfig& config) { return rules_of(config, config.val_micro_batch_size); }
 
+int64_t longest_row(const recipe::SftConfig& config) {
+  if (!config.packing.enabled || !config.packing.skip_long) return config.max_total_sequence_length;
+  return std::min(config.max_total_sequence_length, layout::longest_document_of_pack(config.packing.pack_tokens, document_divisor_of(config)));
+}
+
 std::vector<Microbatch> split_into_microbatches(const std::vector<int64_t>& row_lengths, const MicrobatchRules& rules) {
   if (row_lengths.empty()) return {};  // a data-parallel rank without rows
   if (rules.packing) return packs(row_lengths, rules);
-  if (!rules.dynamic_batching) return rows_of_one_size(row_lengths.size(), rules.row_count);
+  if (!rules.dynamic_batching) return rows_of_one_size(row_lengths, rules);
   std::vector<Microbatch> microbatches;
-  for (layout::Microbatch& batch : layout::batch_by_tokens(row_lengths, *rules.dynamic_batching)) microbatches.push_back({std::move(batch.rows), {}});
+  for (layout::Microbatch& batch : layout::batch_by_tokens(row_lengths, *rules.dynamic_batching))
+    microbatches.push_back({std::move(batch.rows), {}, batch.row_length});
   return microbatches;
 }
 

@@ -14,7 +14,6 @@ namespace ringwright::worker {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr int64_t kCudaFlashHeadSizeMax = 256;
 
 [[noreturn]] void throw_shape(const std::string& what) {
   throw Error({.code = "RW-KERNEL-001",
@@ -42,10 +41,7 @@ AttentionBlock empty_block(const at::Tensor& q_BHLD) {
   return {at::zeros_like(q_BHLD), at::full({q_BHLD.size(0), q_BHLD.size(1), q_BHLD.size(2)}, -kInfinity, q_BHLD.options().dtype(lse_type))};
 }
 
-bool cuda_flash_takes(const at::Tensor& q_BHLD, const BlockMask& mask) {
-  const bool half = q_BHLD.scalar_type() == at::kHalf || q_BHLD.scalar_type() == at::kBFloat16;
-  return q_BHLD.is_cuda() && half && !mask.allowed_LM.defined() && q_BHLD.size(3) <= kCudaFlashHeadSizeMax;
-}
+bool cuda_flash_takes(const at::Tensor& q_BHLD, const BlockMask& mask) { return !mask.allowed_LM.defined() && kernels::cuda_flash_takes(q_BHLD); }
 
 }  // namespace
 

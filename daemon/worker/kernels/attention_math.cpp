@@ -34,7 +34,14 @@ at::Tensor probabilities(const at::Tensor& scores_BKGLM, const at::Tensor& lse_B
   return (scores_BKGLM - safe_lse.unsqueeze(-1)).exp_();
 }
 
+constexpr int64_t kCudaFlashHeadSizeMax = 256;
+
 }  // namespace
+
+bool cuda_flash_takes(const at::Tensor& q_BHLD) {
+  const bool half = q_BHLD.scalar_type() == at::kHalf || q_BHLD.scalar_type() == at::kBFloat16;
+  return q_BHLD.is_cuda() && half && q_BHLD.size(3) <= kCudaFlashHeadSizeMax;
+}
 
 AttentionBlock math_forward(const at::Tensor& q_BHLD, const at::Tensor& k_BKMD, const at::Tensor& v_BKMD, const BlockMask& mask, double scale) {
   const at::ScalarType type = compute_type(q_BHLD);

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 
+#include "daemon/worker/kernels/attention_kernels.h"
 #include "daemon/worker/kernels/plugin.h"
 
 namespace ringwright::worker {
 namespace {
-
-constexpr int64_t kCudaFlashHeadSizeMax = 256;
 
 at::Tensor queries_of(const at::Tensor& x, const BlockRange& block) { return x.narrow(2, block.query_start, block.query_length); }
 at::Tensor keys_of(const at::Tensor& x, const BlockRange& block) { return x.narrow(2, block.key_start, block.key_length); }
@@ -41,10 +40,7 @@ at::Tensor unpacked(const at::Tensor& x_THD, int64_t start, int64_t length) { re
 
 }  // namespace
 
-bool packs_blocks(const at::Tensor& q_BHLD) {
-  const bool half = q_BHLD.scalar_type() == at::kHalf || q_BHLD.scalar_type() == at::kBFloat16;
-  return q_BHLD.is_cuda() && half && q_BHLD.size(0) == 1 && q_BHLD.size(3) <= kCudaFlashHeadSizeMax;
-}
+bool packs_blocks(const at::Tensor& q_BHLD) { return q_BHLD.size(0) == 1 && kernels::cuda_flash_takes(q_BHLD); }
 
 std::vector<AttentionBlock> attention_blocks_forward(const at::Tensor& q_BHLD, const at::Tensor& k_BKMD, const at::Tensor& v_BKMD,
                                                      const std::vector<BlockRange>& blocks, bool causal, double scale) {

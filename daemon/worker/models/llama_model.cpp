@@ -4,6 +4,7 @@
 #include <ATen/ops/linear.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace ringwright::worker {
@@ -35,6 +36,13 @@ LlamaModel::Layer LlamaModel::layer_of(int64_t index) const {
   return layer;
 }
 
+layout::Mask LlamaModel::mask_of(int64_t layer, const layout::Mask& mask) const {
+  layout::Mask own = mask;
+  const int64_t window = config_.limits.window(layer);
+  if (window > 0) own.window = mask.window > 0 ? std::min(window, mask.window) : window;
+  return own;
+}
+
 at::Tensor LlamaModel::forward_layer(const Layer& layer, const at::Tensor& x_Td, int64_t rows, const RopeTable& rope,
                                      const AttentionFunction& attention, const layout::Mask& mask) const {
   const auto inputs = attention_inputs(x_Td, layer.attention, rope, config_.head_dim, config_.rms_norm_eps);
@@ -53,7 +61,7 @@ at::Tensor LlamaModel::forward_hidden(const at::Tensor& ids_BL, const at::Tensor
   at::Tensor x_Td = at::embedding(parameters_.at("model.embed_tokens.weight"), ids_BL.reshape(-1));
   for (size_t i = 0; i < layers_.size(); ++i) {
     const auto layer = static_cast<int64_t>(i);
-    x_Td = forward_layer(layers_[i], x_Td, ids_BL.size(0), rope, attentions.of(layer), mask);
+    x_Td = forward_layer(layers_[i], x_Td, ids_BL.size(0), rope, attentions.of(layer), mask_of(layer, mask));
     if (observer) observer(layer, x_Td);
   }
   x_Td = rms_norm(x_Td, parameters_.at("model.norm.weight"), config_.rms_norm_eps);

@@ -1,4 +1,5 @@
-// Llama: forward pass over tokens in any order; LibTorch's autograd takes it back.
+// Llama, and the families that are made of the same layer (shared/model/families.h): forward pass over tokens in any order; LibTorch's autograd takes
+// it back.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -45,6 +46,8 @@ class LlamaModel {
     MlpWeights mlp;
   };
   Layer layer_of(int64_t index) const;
+  // The mask of a layer: `mask`, within the layer's window where it has one.
+  layout::Mask mask_of(int64_t layer, const layout::Mask& mask) const;
   at::Tensor forward_layer(const Layer& layer, const at::Tensor& x_Td, int64_t rows, const RopeTable& rope, const AttentionFunction& attention,
                            const layout::Mask& mask) const;
 

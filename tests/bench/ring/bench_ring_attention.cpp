@@ -17,6 +17,7 @@
 #include "daemon/worker/torch_environment.h"
 #include "shared/base/error.h"
 #include "shared/layout/method_cost.h"
+#include "shared/layout/methods.h"
 #include "tests/bench/support/timing.h"
 #include "tests/daemon/worker/support/live_bytes.h"
 #include "tests/daemon/worker/support/rank_processes.h"
@@ -31,13 +32,13 @@ using nlohmann::json;
 struct Options {
   int ranks = 2, repeats = 5, first_core = 0;
   int64_t tokens = 8192, heads = 8, kv_heads = 8, head_size = 64, documents = 0;
-  bool one_by_one = false;
+  bool one_by_one = false, choose_only = false;
   std::string layout = "round_robin", method = "ring";
 };
 
 std::string method_names() {
   std::string names;
-  for (const worker::AttentionMethodEntry& entry : worker::attention_methods()) names += (names.empty() ? "" : ", ") + std::string(entry.name);
+  for (const std::string& name : layout::method_names()) names += (names.empty() ? "" : ", ") + name;
   return names;
 }
 
@@ -161,6 +162,13 @@ std::vector<json> run_all_ranks(const Options& options, std::vector<std::string>
   return results;
 }
 
+// Of the whole batch, by name; `auto` is what a run would take.
+std::string method_of(const Options& options) {
+  if (options.ranks == 1 || options.documents > 0) return options.method;
+  const auto layout = layout::make_layout(options.layout, options.ranks, {.sequence_length = options.tokens});
+  return chosen_method(options, *layout, {}, layout->padded_length(options.tokens));
+}
+
 json summarize(const Options& options, const std::vector<json>& ranks) {
   std::vector<double> cpu, wall, live;
   for (const json& rank : ranks) {
@@ -175,6 +183,7 @@ json summarize(const Options& options, const std::vector<json>& ranks) {
           {"heads", options.heads},
           {"kv_heads", options.kv_heads},
           {"head_size", options.head_size},
+          {"method", method_of(options)},
           {"wall_s", *std::max_element(wall.begin(), wall.end())},
           {"cpu_s_slowest", *slowest},
           {"cpu_s_fastest", *fastest},
@@ -197,12 +206,17 @@ int main(int argc, char** argv) {
   app.add_option("--documents", options.documents, "Packed documents, one to five shares of the tokens each; 0: one sequence");
   app.add_flag("--one-by-one", options.one_by_one, "The documents one after the other instead of packed");
   app.add_option("--method", options.method, "How attention is spread: auto, " + method_names());
+  app.add_flag("--choose-only", options.choose_only, "Prints the method that is taken, and times nothing");
   app.add_option("--repeats", options.repeats, "Timed calls; the median counts")->check(CLI::PositiveNumber);
   app.add_option("--first-core", options.first_core, "Rank r is pinned to core number first-core + r of those allowed");
   CLI11_PARSE(app, argc, argv);
   try {
     if (const auto rendezvous = test::rank_rendezvous()) {
       run_rank(options, *rendezvous);
+      return 0;
+    }
+    if (options.choose_only) {
+      std::cout << json{{"method", method_of(options)}}.dump() << std::endl;
       return 0;
     }
     std::cout << summarize(options, run_all_ranks(options, {argv + 1, argv + argc})).dump() << std::endl;

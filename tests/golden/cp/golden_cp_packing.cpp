@@ -1,4 +1,6 @@
 // packing: packs and batches ahead of the stream conversion, and the helper operations of dsv4.
+#include <algorithm>
+
 #include "shared/layout/deepseek_v4.h"
 #include "shared/layout/packing.h"
 #include "tests/golden/cp/golden_cp.h"
@@ -54,17 +56,21 @@ json tensor(const json& rows) {
 
 void check_pack_dataset(const json& golden) {
   const json &params = golden.at("params"), &samples = golden.at("input").at("samples"), &expect = golden.at("expect");
-  layout::PackingOptions options{.algorithm = "concatenative",
-                                 .pack_length = params.at("packed_sequence_size"),
-                                 .document_divisor = layout::document_divisor(params.at("cp"), 1, false),
-                                 .skip_long = params.at("drop_long_samples")};
-  if (!params.at("max_packs").is_null()) options.packs_max = params.at("max_packs").get<int64_t>();
-  const auto pack = [&] { return layout::pack_documents(lengths_of(samples), options); };
+  const layout::PackingOptions options{.algorithm = "concatenative",
+                                       .pack_length = params.at("packed_sequence_size"),
+                                       .document_divisor = layout::document_divisor(params.at("cp"), 1, false)};
+  // What a run leaves out when it reads its data (ringwright.packing.skip_long), and how many packs a caller takes, are not the packer's to know.
+  Lengths lengths = lengths_of(samples);
+  const int64_t longest = layout::longest_document_of_pack(options.pack_length, options.document_divisor);
+  if (params.at("drop_long_samples")) std::replace_if(lengths.begin(), lengths.end(), [&](int64_t length) { return length > longest; }, 0);
+  const auto pack = [&] { return layout::pack_documents(lengths, options); };
   // The recorded quirk: a pack size that is no multiple of 2*cp; the contract refuses it.
   if (expect.contains("error") || golden.contains("quirk")) return expect_refusal(pack);
   Rows rows;
   json real = json::array(), slots = json::array();
-  for (const layout::Pack& each : pack().packs) {
+  std::vector<layout::Pack> packs = pack();
+  if (!params.at("max_packs").is_null()) packs.resize(std::min<size_t>(packs.size(), params.at("max_packs").get<size_t>()));
+  for (const layout::Pack& each : packs) {
     append_row(rows, samples, each.documents, each.real_lengths, each.slot_lengths, params.at("padding_idx"));
     real.push_back(each.real_lengths);
     slots.push_back(each.slot_lengths);

@@ -285,5 +285,36 @@ TEST(LayoutProperties, WorkCountsThePairsOfTheMask) {
   }));
 }
 
+// Neighbouring ranks as one: each member holds what its ranks hold, in global order.
+TEST(LayoutProperties, MergedRanksHoldWhatTheirRanksHold) {
+  EXPECT_TRUE(rc::check([] {
+    const int ranks = *rc::gen::inRange(1, 4), members = *rc::gen::inRange(1, 4);
+    const int64_t length = *rc::gen::inRange<int64_t>(0, 90);
+    const auto layout = make_layout(*rc::gen::element<std::string>("round_robin", "contiguous", "balanced"), ranks * members,
+                                    {.sequence_length = length, .chunk = 3});
+    const int64_t padded = layout->padded_length(length);
+    const auto merged = merge_ranks(*layout, padded, ranks);
+    RC_ASSERT(merged->cp() == members);
+    for (int member = 0; member < members; ++member) {
+      std::vector<int64_t> wanted;
+      for (int rank = member * ranks; rank < (member + 1) * ranks; ++rank) {
+        const std::vector<int64_t> own = layout->local_token_global_indices(padded, rank);
+        wanted.insert(wanted.end(), own.begin(), own.end());
+      }
+      std::sort(wanted.begin(), wanted.end());
+      RC_ASSERT(merged->local_token_global_indices(padded, member) == wanted);
+    }
+    for (int64_t position = 0; position < padded; ++position)
+      RC_ASSERT(merged->owner(padded, position).rank == layout->owner(padded, position).rank / ranks);
+  }));
+}
+
+TEST(Layout, FlavoursAreTheLayoutsThatSpread) {
+  EXPECT_EQ(flavour_names().size() + 1, layout_names().size());
+  for (const std::string& name : flavour_names()) EXPECT_NE(name, "none");
+  EXPECT_TRUE(joins_rows("thd") && joins_rows("balanced") && joins_rows("glm"));
+  EXPECT_FALSE(joins_rows("round_robin") || joins_rows("gemma4") || joins_rows(""));
+}
+
 }  // namespace
 }  // namespace ringwright::layout

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "shared/layout/methods.h"
 #include "shared/layout/traffic.h"
 #include "tests/shared/layout/support.h"
 
@@ -80,6 +81,25 @@ TEST(MethodCost, AWindowIsReadOnlyWhereItReaches) {
   const Case c = causal("contiguous", 4, 16384, {8, 8}, window);
   const std::vector<MethodCost> costs = method_costs(c.load());
   EXPECT_LT(cost_of(costs, "ranged").bytes * 50, cost_of(costs, "all_gather").bytes);
+}
+
+TEST(MethodCost, EveryMethodIsWeighed) {
+  const Case c = causal("round_robin", 4, 8192);
+  const std::vector<MethodCost> costs = method_costs(c.load());
+  ASSERT_EQ(costs.size(), methods().size());
+  for (size_t i = 0; i < costs.size(); ++i) {
+    EXPECT_EQ(costs[i].method, methods()[i].name);
+    EXPECT_EQ(costs[i].refusal, "");
+    EXPECT_GT(costs[i].compute_s, 0);
+    EXPECT_GT(costs[i].bytes, 0);
+  }
+}
+
+// Pairs of ranks under contiguous windows: the last pair has 3 of 4 quarters of the area, shared by its two ranks.
+TEST(MethodCost, AGridEvensOutTheWorkOfEachRunOfRanks) {
+  const Case c = causal("contiguous", 4, 16384);
+  const std::vector<MethodCost> costs = method_costs(c.load());
+  EXPECT_NEAR(cost_of(costs, "all_to_all+ring").compute_s / cost_of(costs, "all_to_all").compute_s, 1.5, 0.01);
 }
 
 TEST(MethodCost, TheChoiceSaysWhyAndNeverTakesWhatIsRefused) {

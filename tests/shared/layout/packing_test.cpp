@@ -14,13 +14,13 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Documents = std::vector<std::vector<size_t>>;
 
-Documents documents_of(const Packing& packing) {
+Documents documents_of(const std::vector<Pack>& packing) {
   Documents result;
-  for (const Pack& pack : packing.packs) result.push_back(pack.documents);
+  for (const Pack& pack : packing) result.push_back(pack.documents);
   return result;
 }
 
-Packing pack(const char* algorithm, const std::vector<int64_t>& lengths, int64_t pack_length) {
+std::vector<Pack> pack(const char* algorithm, const std::vector<int64_t>& lengths, int64_t pack_length) {
   return pack_documents(lengths, {.algorithm = algorithm, .pack_length = pack_length});
 }
 
@@ -35,25 +35,25 @@ TEST(Packing, TheAlgorithmsDiffer) {
 // Bins of 60: large items of 32 and 31, small ones of 15 and three times 14. First fit decreasing wants a third bin, the modified one does not.
 TEST(Packing, ModifiedFirstFitDecreasingPlacesTheShortestBesideTheLongest) {
   const std::vector<int64_t> lengths = {32, 31, 14, 15, 14, 14};
-  EXPECT_EQ(pack("first_fit_decreasing", lengths, 60).packs.size(), 3u);
-  const Packing modified = pack("modified_first_fit_decreasing", lengths, 60);
+  EXPECT_EQ(pack("first_fit_decreasing", lengths, 60).size(), 3u);
+  const std::vector<Pack> modified = pack("modified_first_fit_decreasing", lengths, 60);
   EXPECT_EQ(documents_of(modified), (Documents{{0, 4, 2}, {1, 5, 3}}));
   EXPECT_EQ(documents_of(pack("modified_ffd", lengths, 60)), documents_of(modified));
 }
 
 TEST(Packing, DocumentsArePaddedToTheDivisorAndTheTailGoesToTheLast) {
-  const Packing packing =
+  const std::vector<Pack> packing =
       pack_documents({3, 4, 5}, {.algorithm = "concatenative", .pack_length = 20, .document_divisor = document_divisor(2, 1, false)});
-  ASSERT_EQ(packing.packs.size(), 1u);
-  EXPECT_THAT(packing.packs[0].real_lengths, ElementsAre(3, 4, 5));
-  EXPECT_THAT(packing.packs[0].slot_lengths, ElementsAre(4, 4, 12));
-  EXPECT_EQ(packing.packs[0].row_length, 20);
+  ASSERT_EQ(packing.size(), 1u);
+  EXPECT_THAT(packing[0].real_lengths, ElementsAre(3, 4, 5));
+  EXPECT_THAT(packing[0].slot_lengths, ElementsAre(4, 4, 12));
+  EXPECT_EQ(packing[0].row_length, 20);
 }
 
 TEST(Packing, RowsAreRoundedWhereThatIsAskedFor) {
   PackingOptions options{.algorithm = "concatenative", .pack_length = 64, .document_divisor = 4, .sequence_length_round = 6};
-  EXPECT_EQ(pack_documents({3, 4, 5}, options).packs[0].row_length, 24);  // 16 slots, rounded to a multiple of 6 and 4
-  EXPECT_EQ(pack_documents({62}, options).packs[0].row_length, 64);       // never above the pack
+  EXPECT_EQ(pack_documents({3, 4, 5}, options)[0].row_length, 24);  // 16 slots, rounded to a multiple of 6 and 4
+  EXPECT_EQ(pack_documents({62}, options)[0].row_length, 64);       // never above the pack
 }
 
 // The product of 2*cp and tp, not their least common multiple.
@@ -64,16 +64,15 @@ TEST(Packing, TheDivisorIsTheProductUnderSequenceParallel) {
   EXPECT_EQ(document_divisor(1, 4, false), 1);
 }
 
-TEST(Packing, LongDocumentsAreSkippedOrRefused) {
+TEST(Packing, LongDocumentsAreRefused) {
   const PackingOptions options{.algorithm = "concatenative", .pack_length = 8, .document_divisor = 4};
   const ErrorParts parts = refusal([&] { pack_documents({3, 9}, options); });
   EXPECT_EQ(parts.code, "RW-PACK-003");
   EXPECT_THAT(parts.what, HasSubstr("document 1 has 9 tokens, 12 with its padding; 8 fit"));
-  PackingOptions skip = options;
-  skip.skip_long = true;
-  EXPECT_THAT(pack_documents({3, 9}, skip).skipped, ElementsAre(1u));
-  EXPECT_EQ(refusal([&] { pack_documents({9}, skip); }).code, "RW-PACK-004");
-  EXPECT_EQ(refusal([&] { pack_documents({}, skip); }).code, "RW-PACK-004");
+  EXPECT_EQ(refusal([&] { pack_documents({0, 0}, options); }).code, "RW-PACK-004");
+  EXPECT_EQ(refusal([&] { pack_documents({}, options); }).code, "RW-PACK-004");
+  EXPECT_EQ(longest_document_of_pack(10, 4), 8);
+  EXPECT_EQ(longest_document_of_pack(3, 4), 0);
 }
 
 TEST(Packing, BadOptionsNameTheirNumbers) {
@@ -88,10 +87,6 @@ TEST(Packing, BadOptionsNameTheirNumbers) {
   EXPECT_EQ(refusal([] { pack_documents({INT64_MAX}, {.pack_length = 8}); }).code, "RW-PACK-003");
 }
 
-TEST(Packing, OnlyTheFirstPacksAreKeptWhereThatIsAskedFor) {
-  EXPECT_EQ(documents_of(pack_documents({4, 4, 4}, {.algorithm = "concatenative", .pack_length = 8, .packs_max = 1})), (Documents{{0, 1}}));
-}
-
 // T01: targets stop at the edges of documents.
 TEST(Packing, T01NextTokenTargetsStopAtDocumentEdges) {
   EXPECT_THAT(next_token_positions({0, 3, 5}, {3, 2}), ElementsAre(1, 2, -1, 4, -1));
@@ -101,15 +96,12 @@ TEST(Packing, T01NextTokenTargetsStopAtDocumentEdges) {
 TEST(PackingProperties, EveryDocumentIsInOnePackAndEveryPackHolds) {
   EXPECT_TRUE(rc::check([] {
     const int64_t divisor = *rc::gen::inRange<int64_t>(1, 9), pack_length = divisor * *rc::gen::inRange<int64_t>(1, 12);
-    PackingOptions options{
-        .algorithm = *rc::gen::elementOf(packing_algorithms()), .pack_length = pack_length, .document_divisor = divisor, .skip_long = true};
+    PackingOptions options{.algorithm = *rc::gen::elementOf(packing_algorithms()), .pack_length = pack_length, .document_divisor = divisor};
     if (*rc::gen::arbitrary<bool>()) options.sequence_length_round = *rc::gen::inRange<int64_t>(1, 20);
-    std::vector<int64_t> lengths = *rc::gen::container<std::vector<int64_t>>(rc::gen::inRange<int64_t>(0, 70));
+    std::vector<int64_t> lengths = *rc::gen::container<std::vector<int64_t>>(rc::gen::inRange<int64_t>(0, pack_length + 1));
     lengths.push_back(1);
-    const Packing packing = pack_documents(lengths, options);
     std::map<size_t, int> times;
-    for (size_t index : packing.skipped) ++times[index];
-    for (const Pack& pack : packing.packs) {
+    for (const Pack& pack : pack_documents(lengths, options)) {
       RC_ASSERT(!pack.documents.empty());
       RC_ASSERT(pack.row_length <= pack_length);
       RC_ASSERT(std::accumulate(pack.slot_lengths.begin(), pack.slot_lengths.end(), int64_t{0}) == pack.row_length);
@@ -130,7 +122,7 @@ TEST(PackingProperties, FirstFitLeavesAtMostOnePackHalfEmpty) {
     const auto lengths = *rc::gen::nonEmpty(rc::gen::container<std::vector<int64_t>>(rc::gen::inRange<int64_t>(1, 41)));
     for (const char* algorithm : {"first_fit", "first_fit_decreasing", "modified_first_fit_decreasing"}) {
       int half_empty = 0;
-      for (const Pack& pack : pack(algorithm, lengths, 40).packs) {
+      for (const Pack& pack : pack(algorithm, lengths, 40)) {
         half_empty += 2 * std::accumulate(pack.real_lengths.begin(), pack.real_lengths.end(), int64_t{0}) <= 40 ? 1 : 0;
       }
       RC_ASSERT(half_empty <= 1);
@@ -143,7 +135,7 @@ TEST(Packing, ManyDocuments) {
   std::vector<int64_t> lengths;
   for (int64_t i = 0; i < 100'000; ++i) lengths.push_back(1 + i * 7919 % 2000);
   const int64_t total = std::accumulate(lengths.begin(), lengths.end(), int64_t{0});
-  EXPECT_LE(static_cast<double>(pack("modified_first_fit_decreasing", lengths, 4096).packs.size()), 1.01 * static_cast<double>(total) / 4096 + 1);
+  EXPECT_LE(static_cast<double>(pack("modified_first_fit_decreasing", lengths, 4096).size()), 1.01 * static_cast<double>(total) / 4096 + 1);
 }
 
 TEST(DynamicBatching, RowsOfLikeLengthShareAMicrobatch) {

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "shared/layout/methods.h"
 #include "tests/shared/layout/support.h"
 
 namespace ringwright::layout {
@@ -33,6 +34,32 @@ TEST(Traffic, AllToAllMovesHeadsWhereTheyDivide) {
   EXPECT_FALSE(traffic("all_to_all", *layout, area, 8, {.heads = 3, .kv_heads = 3, .head_size = 1, .element_bytes = 1}));
   // One KV head goes to both ranks.
   EXPECT_EQ(traffic("all_to_all", *layout, area, 8, {.heads = 4, .kv_heads = 1, .head_size = 1, .element_bytes = 1})->front().forward_bytes, 24);
+}
+
+// cp 4: pairs of ranks exchange heads over their 4 tokens each, then the two pairs are a ring: pair 0 has positions 0..3 and 12..15.
+TEST(Traffic, AGridExchangesHeadsAndSendsARingOfTheRest) {
+  const auto layout = make_layout("round_robin", 4);
+  const MaskArea area({}, 16);
+  const AttentionShape shape{.heads = 2, .kv_heads = 2, .head_size = 1, .element_bytes = 1};
+  const auto grid = traffic("all_to_all+ring", *layout, area, 16, shape);
+  ASSERT_TRUE(grid);
+  const AttentionShape one_head{.heads = 1, .kv_heads = 1, .head_size = 1, .element_bytes = 1};
+  const auto ring = traffic("ring", *merge_ranks(*layout, 16, 2), area, 16, one_head);
+  for (size_t rank = 0; rank < 4; ++rank) {
+    const int64_t exchanged = 4 * (1 + 1 + 1 + 1);  // one head of the neighbour's 4 tokens: q, k, v; and of the outputs
+    EXPECT_EQ((*grid)[rank].forward_bytes, exchanged + (*ring)[rank / 2].forward_bytes);
+    EXPECT_EQ((*grid)[rank].backward_bytes, exchanged + (*ring)[rank / 2].backward_bytes);
+  }
+  EXPECT_EQ((*grid)[0].forward_bytes, 16 + 8 * 2) << "pair 0 ends the sequence and reads all 8 keys of pair 1";
+  EXPECT_FALSE(traffic("all_to_all+ring", *make_layout("round_robin", 3), MaskArea({}, 12), 12, shape)) << "3 has no proper divisor";
+}
+
+TEST(Traffic, EveryMethodHasAnAnswer) {
+  const auto layout = make_layout("contiguous", 4);
+  for (const MethodEntry& method : methods()) {
+    EXPECT_TRUE(traffic(method.name, *layout, MaskArea({}, 64), 64, {.heads = 4, .kv_heads = 4})) << method.name;
+    EXPECT_FALSE(method.about.empty());
+  }
 }
 
 TEST(Traffic, NothingMovesWhereEveryRankHoldsAll) {

@@ -59,6 +59,23 @@ TEST(Mesh, T28eDpMustBeAMultipleOfReplicate) {
   EXPECT_THAT(parts.action, HasSubstr("dp_replicate = 1 or 2"));
 }
 
+// T27: expert-parallel sizes against the ranks and the experts; world 8, dp 4, cp 2.
+TEST(Mesh, T27ExpertsAndRanksMustDivide) {
+  const auto sizes = [](int ep) { return ParallelismSizes{.dp = 4, .cp = 2, .ep = ep}; };
+  for (const int ep : {3, 16}) {
+    const ErrorParts parts = refusal(8, sizes(ep));  // a, d
+    EXPECT_EQ(parts.code, "RW-MESH-005");
+    EXPECT_THAT(parts.action, HasSubstr("ep = 1 or 2 or 4 or 8"));
+  }
+  const ErrorParts parts = test::error_of([&] { check_experts(6, 8, sizes(4)); });  // b
+  EXPECT_EQ(parts.code, "RW-MESH-012");
+  EXPECT_THAT(parts.what, HasSubstr("6 experts"));
+  EXPECT_THAT(parts.action, HasSubstr("ep = 1 or 2"));
+  check_experts(8, 8, sizes(8));  // c
+  EXPECT_EQ(Mesh::build(8, sizes(8)).axis_size("ep_shard"), 1);
+  check_experts(6, 8, sizes(1));
+}
+
 TEST(Mesh, T28fDpIsInferredAsOne) { EXPECT_EQ(Mesh::build(8, {.tp = 2, .pp = 2, .cp = 2}).axis_size("dp"), 1); }
 
 TEST(Mesh, ExpertSizeMustDivideItsRegion) {

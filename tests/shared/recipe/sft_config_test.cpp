@@ -114,9 +114,13 @@ TEST(SftConfig, ReadsPacksAndDynamicBatches) {
   EXPECT_EQ(packed.packing.pack_tokens, 2048);
   EXPECT_EQ(packed.packing.sequence_length_round, 64);
   EXPECT_EQ(packed.packing.document_divisor, 8);
+  EXPECT_FALSE(packed.packing.skip_long);
   EXPECT_TRUE(packed.packing.largest_first);
   EXPECT_EQ(sft_config(load_recipe(kDemo, {"policy.sequence_packing.enabled=true"})).packing.pack_tokens, 512 * 2);
   EXPECT_EQ(code_of({"++policy.sequence_packing={enabled: true, algorithm: knapsack}"}), "RW-RECIPE-022");
+  EXPECT_TRUE(sft_config(load_recipe(kDemo, {"policy.sequence_packing.enabled=true", "+ringwright.packing.skip_long=true"})).packing.skip_long);
+  EXPECT_EQ(code_of({"policy.sequence_packing.enabled=true", "policy.make_sequence_length_divisible_by=7"}), "RW-RECIPE-022")
+      << "no pack of 1024 tokens is a multiple";
   const SftConfig dynamic =
       sft_config(load_recipe(kDemo, {"++policy.dynamic_batching={enabled: true, train_mb_tokens: 4096, sequence_length_round: 64}"}));
   EXPECT_TRUE(dynamic.dynamic_batching.enabled);

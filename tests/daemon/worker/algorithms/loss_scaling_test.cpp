@@ -24,7 +24,7 @@ at::Tensor weights_BS(const std::vector<int64_t>& positions) {
 
 // Token loss w * c over one sequence: dL/dw of this rank, the loss being its own tokens' alone, or all tokens' behind a gather.
 double rank_gradient(const ProcessGroup& group, const std::vector<int64_t>& positions, bool replicated) {
-  Sharder sharder = make_sharder("round_robin", group);
+  Sharder sharder(make_flavour_strategy("round_robin", group.size), group);
   sharder.shard({{"input_ids", at::zeros({1, 8}, at::kLong)}, {"labels", at::zeros({1, 8}, at::kLong)}});
   at::Tensor w = at::ones({}, at::kDouble).requires_grad_(true);
   const at::Tensor losses_BL = w * sharder.shard_token_tensor(costs_BS());

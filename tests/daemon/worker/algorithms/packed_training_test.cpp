@@ -4,14 +4,13 @@
 
 #include "daemon/worker/algorithms/sft_trainer.h"
 #include "daemon/worker/context_parallel/attention_method.h"
+#include "shared/layout/methods.h"
 #include "tests/daemon/worker/algorithms/small_training.h"
 #include "tests/daemon/worker/support/rank_threads.h"
 #include "tests/deep_tier.h"
 
 namespace ringwright::worker {
 namespace {
-
-const std::vector<std::string> kFlavours = {"round_robin", "contiguous", "thd", "balanced", "deepseek_v4", "glm", "gemma4"};
 
 SftTrainerOptions options_with(const std::string& flavour, std::string_view method) {
   SftTrainerOptions options = options_of(flavour);
@@ -39,8 +38,8 @@ int step_count() { return test::by_tier(2, 50); }
 void expect_flavours_equal(int cp, bool packed) {
   const recipe::SftConfig config = packed ? packed_config() : small_config();
   const std::vector<double> whole = losses({}, config, {}, step_count());
-  for (const std::string& flavour : kFlavours)
-    for (const AttentionMethodEntry& method : attention_methods())
+  for (const std::string& flavour : layout::flavour_names())
+    for (const layout::MethodEntry& method : layout::methods())
       test::run_on_threads(cp, [&](const worker::ProcessGroups& ranks) {
         const std::string what = flavour + " " + std::string(method.name) + (packed ? " packed" : "");
         try {
@@ -101,7 +100,7 @@ TEST(PackedTraining, ChangingOneDocumentLeavesTheNextAsItWasBitForBit) {
     for (const size_t i : {1, 2}) EXPECT_TRUE(at::equal(before[i], after[i])) << flavour << ", document " << i;
   };
   expect_untouched({}, "round_robin");
-  for (const std::string& flavour : kFlavours)
+  for (const std::string& flavour : layout::flavour_names())
     test::run_on_threads(2, [&](const worker::ProcessGroups& ranks) { expect_untouched(ranks.group("cp"), flavour); });
 }
 

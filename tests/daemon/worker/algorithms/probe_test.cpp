@@ -7,34 +7,38 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "daemon/worker/context_parallel/attention_method.h"
 #include "daemon/worker/models/local_attention.h"
 #include "shared/base/error.h"
+#include "shared/history/comparison.h"
+#include "shared/layout/methods.h"
 #include "tests/daemon/worker/algorithms/small_training.h"
 #include "tests/daemon/worker/support/rank_threads.h"
 
 namespace ringwright::worker {
 namespace {
 
-constexpr double kTolerance = 1e-4;  // that of `ringwright probe`
+constexpr double kTolerance = history::kToleranceDefault;
 constexpr int64_t kWindow = 5;
 
 // Changes the options of a run over `group`.
 using Fault = std::function<void(SftTrainerOptions& options, const ProcessGroup& group)>;
 
 void around_shard(SftTrainerOptions& options, const ProcessGroup& group, std::function<void(LocalMicrobatch&)> change) {
-  options.shard = [make = make_shard_function(options.cp_flavour, group), change = std::move(change)](const SftBatch& batch) {
+  options.shard = [make = make_shard_function(sharded_model(options.cp_flavour, group.size), group),
+                   change = std::move(change)](const SftBatch& batch) {
     LocalMicrobatch local = make(batch);
     change(local);
     return local;
   };
 }
 
-AttentionFunction windowed(AttentionFunction attention, int64_t window) {
+AttentionFunction without_window(AttentionFunction attention) {
   const int cp_size = attention.cp_size();
-  return {[attention = std::move(attention), window](const auto& q_BHLD, const auto& k_BKLD, const auto& v_BKLD, layout::Mask mask, double scale) {
-            mask.window = window;
+  return {[attention = std::move(attention)](const auto& q_BHLD, const auto& k_BKLD, const auto& v_BKLD, layout::Mask mask, double scale) {
+            mask.window = 0;
             return attention(q_BHLD, k_BKLD, v_BKLD, mask, scale);
           },
           cp_size};
@@ -62,9 +66,7 @@ TEST(Probe, FindsNoFaultInEveryMethodRowsAndPacks) {
     for (const recipe::SftConfig& config : {small_config(), packed_config()}) {
       Training training(ProcessGroup{}, at::kFloat);
       const std::vector<Row> rows = make_rows({23, 40, 9, 17});
-      std::vector<std::string> methods;
-      for (const AttentionMethodEntry& entry : attention_methods()) methods.emplace_back(entry.name);
-      for (const ProbeResult& result : probe(training.model, config, ranks.group("cp"), {}, methods, pointers(rows))) {
+      for (const ProbeResult& result : probe(training.model, config, ranks.group("cp"), {}, layout::method_names(), pointers(rows))) {
         EXPECT_TRUE(!result.refusal.empty() || result.differences.largest() < kTolerance / 5) << result.method << " " << to_json(result).dump();
         EXPECT_EQ(result.differences.gradients.size(), result.refusal.empty() ? training.model.parameters().size() : 0) << result.method;
       }
@@ -133,24 +135,80 @@ TEST(Probe, SeesOneLayerWithoutTheGroup) {
   });
 }
 
+// The model with a window in every layer but the first.
+struct Windowed {
+  Windowed() : checkpoint(load_checkpoint(kModel, at::kFloat)) {
+    model::LayerLimits& limits = checkpoint.config.limits;
+    limits = {model::LayerLimits::Kind::window, "sliding_window", kWindow,
+              std::vector<bool>(static_cast<size_t>(checkpoint.config.num_hidden_layers), true)};
+    limits.limited[0] = false;
+    model.emplace(checkpoint.config, checkpoint.parameters);
+  }
+
+  LoadedCheckpoint checkpoint;
+  std::optional<LlamaModel> model;
+};
+
+TEST(Probe, FindsNoFaultInAModelWithWindowsByEveryMethod) {
+  for (const int cp : {2, 4}) {
+    test::run_on_threads(cp, [&](const worker::ProcessGroups& ranks) {
+      Windowed windowed;
+      const std::vector<Row> rows = make_rows({23, 40, 9, 17});
+      for (const recipe::SftConfig& config : {small_config(), packed_config()}) {
+        for (const ProbeResult& result : probe(*windowed.model, config, ranks.group("cp"), {}, layout::method_names(), pointers(rows)))
+          EXPECT_TRUE(!result.refusal.empty() || result.differences.largest() < kTolerance / 5) << cp << " " << to_json(result).dump();
+      }
+    });
+  }
+}
+
 // T04: the window counts in global positions on both sides, and is not replaced by plain causal attention.
 TEST(Probe, SeesADroppedWindow) {
   test::run_on_threads(2, [&](const worker::ProcessGroups& ranks) {
-    const ProcessGroup& group = ranks.group("cp");
+    Windowed windowed;
     const std::vector<Row> rows = make_rows({23, 40, 9, 17});
-    const auto measured = [&](const ProcessGroup& over, const AttentionMaker& attention) {
-      SftTrainerOptions options;
-      options.attention = attention;
-      Training training(over, at::kFloat, small_config(), options);
-      return measure(training.trainer, training.model, pointers(rows));
-    };
-    const auto ring = [&](const auto& layout) { return make_attention("ring", layout, group); };
-    const Measurement whole = measured({}, [](const auto&) { return LayerAttentions(windowed(local_attention, kWindow)); });
-    const Measurement good = measured(group, [&](const auto& layout) { return LayerAttentions(windowed(ring(layout), kWindow)); });
-    const Measurement dropped = measured(group, [&](const auto& layout) { return LayerAttentions(ring(layout)); });
-    EXPECT_LT(differences(whole, good).largest(), kTolerance / 5);
-    EXPECT_GT(differences(whole, dropped).largest(), 10 * kTolerance);
+    SftTrainerOptions options;
+    options.attention = [&](const auto& layout) { return LayerAttentions(without_window(make_attention("ring", layout, ranks.group("cp")))); };
+    EXPECT_GT(probe(*windowed.model, small_config(), ranks.group("cp"), options, {"ring"}, pointers(rows)).front().differences.largest(),
+              10 * kTolerance);
   });
+}
+
+// Each data rank compares its own rows; a fault in those of one of them is everybody's result, though neither loss nor gradients show it.
+TEST(Probe, CoversTheRowsOfEveryDataRank) {
+  mesh::ParallelismSizes sizes;
+  sizes.dp = 2, sizes.cp = 2;
+  for (const int faulty : {-1, 0, 1}) {
+    test::run_on_threads(
+        4,
+        [&](const worker::ProcessGroups& ranks) {
+          Training training(ProcessGroup{}, at::kFloat);
+          const std::vector<Row> rows = make_rows({23, 40, 9, 17});
+          SftTrainerOptions options;
+          options.data_parallel = {ranks.group("dp"), ranks.group("dp_cp")};
+          const bool here = ranks.group("dp").rank == faulty;
+          around_shard(options, ranks.group("cp"), [here](LocalMicrobatch& local) {
+            if (!here) return;
+            // The second position's target, the third token, is not trained on.
+            local.gather = [gather = local.gather](const at::Tensor& local_BL) {
+              at::Tensor whole_BS = gather(local_BL).clone();
+              whole_BS.select(1, 1).add_(1);
+              return whole_BS;
+            };
+          });
+          const ProbeDifferences found =
+              probe(training.model, small_config(), ranks.group("cp"), options, {"ring"}, pointers(rows)).front().differences;
+          EXPECT_EQ(found.row_count, 4);
+          EXPECT_LT(found.loss, kTolerance / 5);
+          EXPECT_LT(found.gradients.front().second, kTolerance / 5);
+          if (faulty < 0) {
+            EXPECT_LT(found.logprobs, kTolerance / 5);
+          } else {
+            EXPECT_GT(found.logprobs, 10 * kTolerance) << "rank " << ranks.rank() << " does not see the fault of data rank " << faulty;
+          }
+        },
+        sizes);
+  }
 }
 
 TEST(ProbeDifferences, NumbersThatAreNoneAreBeyondEveryTolerance) {

@@ -99,9 +99,48 @@ TEST(SftTrainer, ALossThatIsNotFiniteStopsTheStepAndLeavesTheWeights) {
   EXPECT_EQ(training.trainer.step_count(), 0);
 }
 
+// Resolution at one rank gives the identity, or a stream that is not cut: a step through it is the step that asks for no sharder at all.
+TEST(SftTrainer, OneRankIsTheSameWithAndWithoutASharderBitForBit) {
+  for (const recipe::SftConfig& config : {small_config(), packed_config()}) {
+    for (const char* flavour : {"round_robin", "thd", "balanced"}) {
+      SftTrainerOptions resolved;
+      resolved.shard = make_shard_function(sharded_model(flavour, 1), ProcessGroup{});
+      Training with(ProcessGroup{}, at::kFloat, config, resolved), without(ProcessGroup{}, at::kFloat, config);
+      const std::vector<Row> rows = make_rows({33, 20, 7, 12, 41});
+      for (int step = 0; step < 3; ++step) {
+        const SftStep a = with.trainer.step(pointers(rows)), b = without.trainer.step(pointers(rows));
+        EXPECT_EQ(a.loss, b.loss) << flavour;
+        EXPECT_EQ(a.grad_norm, b.grad_norm) << flavour;
+      }
+      for (const auto& [name, parameter] : with.model.parameters())
+        EXPECT_TRUE(at::equal(parameter, without.model.parameters().at(name))) << flavour << " " << name;
+    }
+  }
+}
+
+// policy.make_sequence_length_divisible_by: rows get longer, nothing else changes.
+TEST(SftTrainer, PaddingOfRowsChangesNothing) {
+  recipe::SftConfig padded_config = small_config();
+  padded_config.make_sequence_length_divisible_by = 32;
+  Training padded(ProcessGroup{}, at::kDouble, padded_config), plain(ProcessGroup{}, at::kDouble);
+  const std::vector<Row> rows = make_rows({33, 20, 7});
+  const double loss = plain.trainer.accumulate_gradients(pointers(rows));
+  EXPECT_NEAR(padded.trainer.accumulate_gradients(pointers(rows)), loss, 1e-9);
+  EXPECT_LT(largest_relative_difference(padded.model, plain.model), 1e-10);
+}
+
+TEST(SftBatch, RowsAreAsLongAsTheirMicrobatchSays) {
+  const std::vector<Row> rows = {{{5, 6, 7}, {1, 1, 1}}};
+  const SftBatch batch = make_batch(pointers(rows), {{0}, {}, 8}, 9, 2);
+  EXPECT_EQ(batch.ids_BS.sizes(), at::IntArrayRef({1, 8}));
+  EXPECT_EQ(batch.ids_BS[0][7].item<int64_t>(), 9);
+  EXPECT_EQ(batch.token_count, 2);
+  EXPECT_EQ(batch.longest_length, 8);
+}
+
 TEST(SftBatch, TargetsAreShiftedOnTheWholeRowAndWeightedByTheGlobalCount) {
   const std::vector<Row> rows = {{{5, 6, 7, 8}, {1, 0, 1, 1}}, {{9, 4}, {1, 1}}};
-  const SftBatch batch = make_batch(pointers(rows), {{0, 1}, {}}, 0, 4);
+  const SftBatch batch = make_batch(pointers(rows), {{0, 1}, {}, 4}, 0, 4);
   EXPECT_EQ(batch.token_count, 3);
   EXPECT_TRUE(at::equal(batch.ids_BS, at::tensor({5, 6, 7, 8, 9, 4, 0, 0}, at::kLong).view({2, 4})));
   EXPECT_TRUE(at::equal(batch.targets_BS, at::tensor({-100, 7, 8, -100, 4, -100, -100, -100}, at::kLong).view({2, 4})));
@@ -111,7 +150,7 @@ TEST(SftBatch, TargetsAreShiftedOnTheWholeRowAndWeightedByTheGlobalCount) {
 // T01: in a pack, targets stop at document edges; padding has neither target nor weight, and its positions count on.
 TEST(SftBatch, T01APackKeepsItsDocumentsApart) {
   const std::vector<Row> rows = {{{10, 11, 12}, {1, 1, 1}}, {{20, 21}, {1, 1}}};
-  const SftBatch batch = make_batch(pointers(rows), {{0, 1}, {4, 4}}, 7, 3);
+  const SftBatch batch = make_batch(pointers(rows), {{0, 1}, {4, 4}, 0}, 7, 3);
   EXPECT_TRUE(at::equal(batch.ids_BS, at::tensor({10, 11, 12, 7, 20, 21, 7, 7}, at::kLong).view({1, 8})));
   EXPECT_TRUE(at::equal(batch.targets_BS, at::tensor({11, 12, -100, -100, 21, -100, -100, -100}, at::kLong).view({1, 8})));
   EXPECT_TRUE(at::equal(batch.positions_BS, at::tensor({0, 1, 2, 3, 0, 1, 2, 3}, at::kLong).view({1, 8})));

@@ -75,5 +75,24 @@ TEST(AttentionBlocks, ALayerCallsTheFunctionThatItWasGiven) {
   EXPECT_EQ(calls, (std::vector<int>{0, 0, 1, 0}));
 }
 
+// T04: in a one-layer model whose layer has a window, token 0 reaches the positions below the window and none from there on.
+TEST(AttentionBlocks, T04AWindowOfTheModelIsApplied) {
+  model::ModelConfig config = small_model().config();
+  config.num_hidden_layers = 1;
+  config.limits = {model::LayerLimits::Kind::window, "sliding_window", 4, {true}};
+  at::manual_seed(3);
+  TensorMap parameters;
+  for (const model::ParameterSpec& spec : model::parameter_specs(config)) parameters[spec.name] = at::randn(spec.shape, at::kFloat);
+  const LlamaModel model(config, parameters);
+  const at::NoGradGuard no_grad;
+  const auto hidden_Ld = [&](int64_t first_token) {
+    at::Tensor ids = at::full({1, 9}, 5, at::kLong);
+    ids[0][0] = first_token;
+    return model.forward_hidden(ids, at::arange(9).unsqueeze(0), AttentionFunction(local_attention), {})[0];
+  };
+  const at::Tensor one = hidden_Ld(1), other = hidden_Ld(2);
+  for (int64_t position = 0; position < 9; ++position) EXPECT_EQ(at::equal(one[position], other[position]), position >= 4) << position;
+}
+
 }  // namespace
 }  // namespace ringwright::worker

@@ -56,11 +56,11 @@ Gradients reference(const Tensors& full, const at::Tensor& allowed_LL) {
   });
 }
 
-std::vector<worker::AttentionMethodEntry> methods_that_take(const layout::Layout& layout, const layout::Mask& mask, const Shape& shape) {
-  std::vector<worker::AttentionMethodEntry> methods;
-  for (const worker::AttentionMethodEntry& method : worker::attention_methods()) {
-    if (method.refusal == nullptr || method.refusal({layout, mask, shape.heads, shape.kv_heads}).empty()) methods.push_back(method);
-  }
+std::vector<layout::MethodEntry> methods_that_take(const layout::Layout& layout, const layout::Mask& mask, const Shape& shape) {
+  std::vector<layout::MethodEntry> methods = layout::methods();
+  std::erase_if(methods, [&](const layout::MethodEntry& method) {
+    return !worker::attention_refusal(method.name, {layout, mask, shape.heads, shape.kv_heads}).empty();
+  });
   return methods;
 }
 

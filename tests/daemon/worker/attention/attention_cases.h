@@ -10,6 +10,7 @@
 
 #include "daemon/worker/context_parallel/attention_method.h"
 #include "daemon/worker/parallel/process_groups.h"
+#include "shared/layout/methods.h"
 #include "tests/daemon/worker/attention/mask_reference.h"
 
 namespace ringwright::test {
@@ -40,7 +41,7 @@ at::Tensor allowed_matrix(const layout::Mask& mask, int64_t length);
 Gradients reference(const Tensors& full, const at::Tensor& allowed_LL);
 
 // The methods that do not refuse such a call.
-std::vector<worker::AttentionMethodEntry> methods_that_take(const layout::Layout& layout, const layout::Mask& mask, const Shape& shape);
+std::vector<layout::MethodEntry> methods_that_take(const layout::Layout& layout, const layout::Mask& mask, const Shape& shape);
 
 using Attend = std::function<at::Tensor(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v)>;
 Gradients run(const Tensors& inputs, const Attend& attend);

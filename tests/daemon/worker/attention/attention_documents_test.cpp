@@ -45,7 +45,7 @@ THREAD_TEST(AttentionDocuments, T17InAPackTheyGiveWhatTheyGiveAlone, 2) {
   const NamedLayout pack = packed(kOffsets, cp.size);
   const Tensors full = make_tensors({.kv_heads = 6}, pack.padded_length);
   const at::Tensor map = local_map(*pack.layout, pack.padded_length, cp.rank);
-  for (const AttentionMethodEntry& method : methods_that_take(*pack.layout, pack.mask, {.kv_heads = 6})) {
+  for (const layout::MethodEntry& method : methods_that_take(*pack.layout, pack.mask, {.kv_heads = 6})) {
     const Gradients together = run_on(pack, full, method.name, cp);
     for (size_t d = 0; d + 1 < kOffsets.size(); ++d) {
       SCOPED_TRACE(std::string(method.name) + ", document " + std::to_string(d));
@@ -69,7 +69,7 @@ THREAD_TEST(AttentionDocuments, T17ChangingOneLeavesTheOthersBitForBit, 2) {
   }
   const at::Tensor map = local_map(*pack.layout, pack.padded_length, cp.rank);
   const at::Tensor others = at::nonzero((map < kOffsets[1]).logical_or(map >= kOffsets[2])).flatten();
-  for (const AttentionMethodEntry& method : methods_that_take(*pack.layout, pack.mask, {.kv_heads = 3})) {
+  for (const layout::MethodEntry& method : methods_that_take(*pack.layout, pack.mask, {.kv_heads = 3})) {
     const Gradients before = run_on(pack, full, method.name, cp), after = run_on(pack, changed, method.name, cp);
     EXPECT_TRUE(equal_bits(cut(before, others), cut(after, others))) << method.name;
     EXPECT_FALSE(equal_bits(before, after)) << method.name;
@@ -90,7 +90,7 @@ THREAD_TEST(AttentionDocuments, T04TheWindowIsReallyApplied, 2) {
   changed.v.select(2, 0).mul_(50);
   const at::Tensor map = local_map(*c.layout, length, cp.rank), behind = at::nonzero(map >= window).flatten(),
                    inside = at::nonzero(map < window).flatten();
-  for (const AttentionMethodEntry& method : methods_that_take(*c.layout, mask, {.heads = 4, .kv_heads = 2})) {
+  for (const layout::MethodEntry& method : methods_that_take(*c.layout, mask, {.heads = 4, .kv_heads = 2})) {
     const at::Tensor before = run_on(c, full, method.name, cp).out, after = run_on(c, changed, method.name, cp).out;
     EXPECT_TRUE(at::equal(before.index_select(2, behind), after.index_select(2, behind))) << method.name;
     if (inside.numel() == 0) continue;
@@ -111,7 +111,7 @@ THREAD_TEST(AttentionDocuments, T03AnOddLengthGivesWhatItGivesOnOneRank, 4) {
   Tensors without_padding = full;
   without_padding.grad_out = full.grad_out.clone();
   without_padding.grad_out.select(2, tokens).zero_();  // no loss comes from padding
-  for (const AttentionMethodEntry& method : methods_that_take(*layout, {}, {.heads = 2, .kv_heads = 1})) {
+  for (const layout::MethodEntry& method : methods_that_take(*layout, {}, {.heads = 2, .kv_heads = 1})) {
     const Gradients got = run_on({"round_robin", layout, padded, {}}, without_padding, method.name, cp);
     EXPECT_LE(largest_difference(cut(got, slots), one_rank, map.index_select(0, slots)), 1e-5) << method.name;
   }

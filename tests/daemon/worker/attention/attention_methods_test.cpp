@@ -30,7 +30,7 @@ void expect_equals_reference(const NamedLayout& layout, const Shape& shape, cons
   const Tensors full = make_tensors(shape, layout.padded_length);
   const Gradients want = reference(full, allowed_matrix(layout.mask, layout.padded_length));
   const at::Tensor map = local_map(*layout.layout, layout.padded_length, group.rank);
-  for (const AttentionMethodEntry& method : methods_that_take(*layout.layout, layout.mask, shape)) {
+  for (const layout::MethodEntry& method : methods_that_take(*layout.layout, layout.mask, shape)) {
     SCOPED_TRACE(std::string(method.name));
     const Gradients got = run(cut(full, map, type), make_attention(method.name, layout.layout, group), layout.mask);
     EXPECT_EQ(got.out.scalar_type(), type);
@@ -82,7 +82,6 @@ THREAD_TEST(AttentionMethods, LongSequencesWithWideWindows, 2) {
   expect_equals_reference(all_layouts(2, 512, {}).front(), wide, cp, at::kFloat);
 }
 
-// kv_heads: 12 lets heads be exchanged over four ranks, 6 shares each between two query heads.
 void expect_bfloat_as_near_as_one_rank(const ProcessGroup& group, int64_t kv_heads) {
   const int64_t tokens = by_tier<int64_t>(48, 200);
   for (const NamedMask& mask : all_masks(tokens)) {
@@ -95,7 +94,7 @@ void expect_bfloat_as_near_as_one_rank(const ProcessGroup& group, int64_t kv_hea
       const Gradients want = reference(rounded, allowed_matrix(layout.mask, layout.padded_length));
       const Gradients one_rank = run(cut(rounded, all, at::kBFloat16), local_attention, layout.mask);
       const auto distance = [](const at::Tensor& got, const at::Tensor& exact) { return (got.to(at::kDouble) - exact).norm().item<double>(); };
-      for (const AttentionMethodEntry& method : methods_that_take(*layout.layout, layout.mask, shape)) {
+      for (const layout::MethodEntry& method : methods_that_take(*layout.layout, layout.mask, shape)) {
         SCOPED_TRACE(std::string(method.name));
         const Gradients got = run(cut(rounded, map, at::kBFloat16), make_attention(method.name, layout.layout, group), layout.mask);
         const auto expect_near = [&](const char* name, const at::Tensor& ours, const at::Tensor& one, const at::Tensor& exact) {
@@ -114,9 +113,14 @@ void expect_bfloat_as_near_as_one_rank(const ProcessGroup& group, int64_t kv_hea
   }
 }
 
-THREAD_TEST(AttentionMethods, Bfloat16IsAsNearToFloat32AsOnOneRank, 4) {
-  for (const int64_t kv_heads : {12, 6}) expect_bfloat_as_near_as_one_rank(ranks.group("cp"), kv_heads);
+// Ratios of heads of 1, 2 and 4; the usual tier takes one of them a number of ranks.
+void expect_bfloat_at_all_ratios(const ProcessGroup& group, int64_t usual) {
+  for (const int64_t kv_heads : by_tier<std::vector<int64_t>>({usual}, {12, 6, 3})) expect_bfloat_as_near_as_one_rank(group, kv_heads);
 }
+THREAD_TEST(AttentionMethods, Bfloat16OnTwoRanksIsAsNearToFloat32AsOnOne, 2) { expect_bfloat_at_all_ratios(ranks.group("cp"), 3); }
+THREAD_TEST(AttentionMethods, Bfloat16OnThreeRanksIsAsNearToFloat32AsOnOne, 3) { expect_bfloat_at_all_ratios(ranks.group("cp"), 6); }
+THREAD_TEST(AttentionMethods, Bfloat16OnFourRanksIsAsNearToFloat32AsOnOne, 4) { expect_bfloat_at_all_ratios(ranks.group("cp"), 12); }
+THREAD_TEST(AttentionMethods, Bfloat16OnSixRanksIsAsNearToFloat32AsOnOne, 6) { expect_bfloat_at_all_ratios(ranks.group("cp"), 6); }
 
 THREAD_TEST(AttentionMethods, RepeatBitForBit, 4) {
   const ProcessGroup& cp = ranks.group("cp");
@@ -124,7 +128,7 @@ THREAD_TEST(AttentionMethods, RepeatBitForBit, 4) {
     const Shape shape{.kv_heads = 4, .head_size = 32};
     const Tensors full = make_tensors(shape, layout.padded_length);
     const Tensors local = cut(full, local_map(*layout.layout, layout.padded_length, cp.rank), at::kFloat);
-    for (const AttentionMethodEntry& method : methods_that_take(*layout.layout, {}, shape)) {
+    for (const layout::MethodEntry& method : methods_that_take(*layout.layout, {}, shape)) {
       SCOPED_TRACE(layout.name + ", " + std::string(method.name));
       const AttentionFunction attend = make_attention(method.name, layout.layout, cp);
       const Gradients first = run(local, attend, {});
@@ -134,7 +138,7 @@ THREAD_TEST(AttentionMethods, RepeatBitForBit, 4) {
 }
 
 THREAD_TEST(AttentionMethods, TakeAnEmptySequence, 2) {
-  for (const AttentionMethodEntry& method : methods_that_take(*layout::make_layout("round_robin", 2), {}, {.kv_heads = 6})) {
+  for (const layout::MethodEntry& method : methods_that_take(*layout::make_layout("round_robin", 2), {}, {.kv_heads = 6})) {
     const Tensors nothing = cut(make_tensors({.kv_heads = 6}, 0), at::empty({0}, at::kLong), at::kFloat);
     const Gradients got = run(nothing, make_attention(method.name, layout::make_layout("round_robin", 2), ranks.group("cp")), {});
     EXPECT_EQ(got.out.sizes(), at::IntArrayRef({1, 12, 0, 8})) << method.name;
@@ -144,7 +148,7 @@ THREAD_TEST(AttentionMethods, TakeAnEmptySequence, 2) {
 
 // A graph may outlive the function that made it, two layers may be in one graph, and it may be taken back twice.
 THREAD_TEST(AttentionMethods, GraphsOutliveTheFunctionAndGoBackTwice, 4) {
-  for (const AttentionMethodEntry& method : methods_that_take(*layout::make_layout("round_robin", 4), {}, {})) {
+  for (const layout::MethodEntry& method : methods_that_take(*layout::make_layout("round_robin", 4), {}, {})) {
     SCOPED_TRACE(std::string(method.name));
     const at::Tensor q = cut(make_tensors({}, 16), at::arange(4), at::kFloat).q.requires_grad_();
     at::Tensor out = q;
@@ -167,7 +171,7 @@ THREAD_TEST(AttentionMethods, AnUnshardedLayerBetweenShardedOnesIsUntouched, 2) 
   const layout::Mask full{.kind = layout::Mask::Kind::full, .document_offsets = {}, .window = 0, .prefix_tree = {}};
   const Tensors tower = cut(make_tensors({.heads = 4, .kv_heads = 2}, 19), at::arange(19), at::kFloat);
   const Gradients alone = run(tower, local_attention, full);
-  for (const AttentionMethodEntry& method : methods_that_take(*layout::make_layout("round_robin", 2), {}, {})) {
+  for (const layout::MethodEntry& method : methods_that_take(*layout::make_layout("round_robin", 2), {}, {})) {
     const AttentionFunction sharded = make_attention(method.name, layout::make_layout("round_robin", 2), cp);
     const Tensors text = cut(make_tensors({}, 16), local_map(*layout::make_layout("round_robin", 2), 16, cp.rank), at::kFloat);
     const Gradients before = run(text, sharded, {});

@@ -45,7 +45,7 @@ TEST(AttentionRefusals, MasksThatAreNoneAreRefusedByEveryMethod) {
   const at::Tensor q = at::zeros({1, 2, 8, 4});
   for (const BadMask& bad : bad_masks()) {
     EXPECT_EQ(error_code([&] { local_attention(q, q, q, bad.mask, 1); }), bad.code) << bad.name;
-    for (const AttentionMethodEntry& method : attention_methods()) {
+    for (const layout::MethodEntry& method : layout::methods()) {
       EXPECT_EQ(error_code([&] { make_attention(method.name, layout, ProcessGroup{})(q, q, q, bad.mask, 1); }), bad.code) << method.name << bad.name;
       EXPECT_EQ(error_code([&] { check_attention(method.name, {*layout, bad.mask, 2, 2}, 8); }), bad.code) << method.name << bad.name;
     }
@@ -59,13 +59,13 @@ TEST(AttentionRefusals, ThePairsThatAreRefused) {
   for (const int cp : {1, 2, 3, 4}) {
     for (const NamedMask& mask : all_masks(48)) {
       for (const NamedLayout& layout : all_layouts(cp, 48, mask.mask)) {
-        for (const AttentionMethodEntry& method : attention_methods()) {
+        for (const layout::MethodEntry& method : layout::methods()) {
           const AttentionRequest request{*layout.layout, layout.mask, 12, 3};
           const std::string code = error_code([&] { check_attention(method.name, request, layout.padded_length); });
           if (code == "none") continue;
           EXPECT_EQ(code, "RW-CP-002");
-          std::cout << "refused: " << method.name << ", " << mask.name << ", " << layout.name << ", cp " << cp << ": " << method.refusal(request)
-                    << "\n";
+          std::cout << "refused: " << method.name << ", " << mask.name << ", " << layout.name << ", cp " << cp << ": "
+                    << attention_refusal(method.name, request) << "\n";
           refused.emplace(method.name, cp);
         }
       }

@@ -8,6 +8,7 @@
 #include "daemon/worker/context_parallel/attention_method.h"
 #include "daemon/worker/models/local_attention.h"
 #include "daemon/worker/parallel/collectives.h"
+#include "shared/layout/traffic.h"
 #include "tests/daemon/worker/attention/attention_cases.h"
 #include "tests/daemon/worker/attention/thread_test.h"
 #include "tests/daemon/worker/support/counting_backend.h"
@@ -25,6 +26,32 @@ int64_t tokens_read(const NamedLayout& c, int reader, int owner) {
                              keys = c.layout->local_token_global_indices(c.padded_length, owner);
   return std::count_if(keys.begin(), keys.end(),
                        [&](int64_t k) { return std::any_of(queries.begin(), queries.end(), [&](int64_t q) { return sees(c.mask, q, k); }); });
+}
+
+// What layout::traffic says is what is sent, over every layout and mask, by methods that move keys and values. (Those that exchange heads make groups
+// of their own, whose backends are not counted.)
+THREAD_TEST(AttentionTraffic, BytesAreThoseThatTheCostModelCounts, 4) {
+  const ProcessGroup& cp = ranks.group("cp");
+  const Shape shape{.heads = 12, .kv_heads = 4, .head_size = 8};
+  for (const NamedMask& mask : all_masks(60)) {
+    for (const NamedLayout& c : all_layouts(4, 60, mask.mask)) {
+      for (const layout::MethodEntry& method : methods_that_take(*c.layout, c.mask, shape)) {
+        if (method.head_refusal != nullptr) continue;
+        SCOPED_TRACE(std::string(method.name) + ", " + mask.name + ", " + c.name);
+        const auto [group, counter] = counted(cp);
+        const Tensors local = cut(make_tensors(shape, c.padded_length), local_map(*c.layout, c.padded_length, cp.rank), at::kFloat);
+        run(local, make_attention(method.name, c.layout, group), c.mask);
+        int64_t sent = 0, wanted = 0;
+        for (const at::Tensor& bytes : all_gather(at::full({1}, counter->sent_bytes, at::kLong), cp)) sent += bytes.item<int64_t>();
+        const layout::MaskArea area(c.mask, c.padded_length);
+        const auto traffic =
+            layout::traffic(method.name, *c.layout, area, c.padded_length, {shape.heads, shape.kv_heads, shape.head_size, sizeof(float)});
+        ASSERT_TRUE(traffic);
+        for (const layout::RankTraffic& rank : *traffic) wanted += rank.forward_bytes + rank.backward_bytes;
+        EXPECT_EQ(sent, wanted);
+      }
+    }
+  }
 }
 
 // A range of keys goes only to ranks whose mask reads it, and its gradient comes back from them alone.
@@ -62,7 +89,7 @@ THREAD_TEST(AttentionTraffic, RingSendsWhatLaterRanksRead, 2) {
 
 THREAD_TEST(AttentionTraffic, SharedKeyHeadsCostAQuarterOfTheBytes, 2) {
   const std::shared_ptr<const layout::Layout> layout = layout::make_layout("round_robin", 2);
-  for (const AttentionMethodEntry& method : attention_methods()) {
+  for (const layout::MethodEntry& method : layout::methods()) {
     const auto bytes = [&](int64_t kv_heads) {
       const auto [group, counter] = counted(ranks.group("cp"));
       const Tensors local = cut(make_tensors({.heads = 8, .kv_heads = kv_heads}, 64), local_map(*layout, 64, group.rank), at::kFloat);
@@ -92,6 +119,28 @@ TEST(AttentionMemory, SharedKeyHeadsAreNotExpanded) {
   // Queries, output, its gradient, the queries' gradient; keys, values and their gradients are an eighth each.
   EXPECT_LT(peak_bytes(local_attention, length, heads, 1, head_size), query_bytes * 5);
 }
+
+// Over ranks, by every method: with a quarter of the key heads, whatever a rank holds of keys and values is a quarter, its own (four tensors with
+// their gradients) and those that the method brought from elsewhere (two at least). Were these expanded to the query heads, they would not shrink.
+void expect_keys_not_expanded(const ProcessGroup& group) {
+  const int64_t length = 512, heads = 8, head_size = 64, query_bytes = length * heads * head_size * static_cast<int64_t>(sizeof(float));
+  const auto layout = std::shared_ptr<const layout::Layout>(layout::make_layout("round_robin", group.size));
+  const auto most_of_all_ranks = [&](std::string_view method, int64_t kv_heads) {
+    const AttentionFunction attend = make_attention(method, layout, group);
+    peak_bytes(attend, length, heads, kv_heads, head_size);  // plans are made
+    const std::vector<at::Tensor> peaks = all_gather(at::full({1}, peak_bytes(attend, length, heads, kv_heads, head_size), at::kLong), group);
+    return static_cast<double>(at::stack(peaks).max().item<int64_t>()) / static_cast<double>(query_bytes);
+  };
+  for (const layout::MethodEntry& method : methods_that_take(*layout, {}, {.heads = heads, .kv_heads = 2})) {
+    const double all = most_of_all_ranks(method.name, heads), few = most_of_all_ranks(method.name, 2);
+    if (group.rank == 0)
+      std::cout << method.name << " at cp = " << group.size << ": " << all << " tensors of the queries' size, with 2 key heads " << few << "\n";
+    EXPECT_GE(all - few, 0.75 * (4 + 2) * 0.95) << method.name;
+  }
+}
+
+RANK_TEST(AttentionMemory, SharedKeyHeadsAreNotExpandedOverTwoRanks, 2) { expect_keys_not_expanded(ranks.group("cp")); }
+RANK_TEST(AttentionMemory, SharedKeyHeadsAreNotExpandedOverFourRanks, 4) { expect_keys_not_expanded(ranks.group("cp")); }
 
 // Long enough for gradients to go in lanes of heads.
 void expect_share(const ProcessGroup& group, double share_max) {

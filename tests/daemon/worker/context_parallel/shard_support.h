@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/worker/context_parallel/flavours.h"
 #include "daemon/worker/parallel/process_groups.h"
 #include "tests/support/error_of.h"
 
@@ -26,6 +27,11 @@ inline ProcessGroup member(int rank, int size) {
   group.rank = rank;
   group.size = size;
   return group;
+}
+
+// By the flavour's name alone.
+inline Sharder make_sharder(std::string_view flavour, const ProcessGroup& group, const SharderOptions& options = {}) {
+  return Sharder(make_flavour_strategy(flavour, group.size, options), group);
 }
 
 using test::error_code;

@@ -85,6 +85,38 @@ TEST(Microbatches, DynamicOnesHoldAsManyRowsOfLikeLengthAsFit) {
   EXPECT_EQ(microbatches.size(), 3u);
 }
 
+// policy.make_sequence_length_divisible_by and the rounds of packs and dynamic batches are lengths that rows really get.
+TEST(Microbatches, RowsArePaddedToWhatTheRecipeAsksFor) {
+  recipe::SftConfig config;
+  config.train_micro_batch_size = 2;
+  EXPECT_EQ(split_into_microbatches({5, 6, 7}, training_rules(config)).front().row_length, 6);
+  config.make_sequence_length_divisible_by = 8;
+  const auto rows = split_into_microbatches({5, 6, 17}, training_rules(config));
+  EXPECT_EQ(rows[0].row_length, 8);
+  EXPECT_EQ(rows[1].row_length, 24);
+  config.dynamic_batching = {true, 96, 12};
+  const auto dynamic = split_into_microbatches({30, 7, 16}, training_rules(config));
+  ASSERT_EQ(dynamic.size(), 2u);
+  EXPECT_EQ(dynamic[0].row_length, 24) << "a multiple of 8 and of 12";
+  EXPECT_EQ(dynamic[1].row_length, 48);
+  config = packed(1, 1);
+  config.packing.sequence_length_round = 6, config.make_sequence_length_divisible_by = 4;
+  const auto packs = split_into_microbatches({20, 5}, training_rules(config));
+  EXPECT_EQ(std::accumulate(packs[0].slot_lengths.begin(), packs[0].slot_lengths.end(), int64_t{0}), 36);
+}
+
+TEST(Microbatches, RowsThatNoPackHoldsAreLeftOutWhereThatIsAskedFor) {
+  recipe::SftConfig config = packed(2, 0);
+  config.max_total_sequence_length = 100;
+  EXPECT_EQ(longest_row(config), 100);
+  config.packing.skip_long = true;
+  EXPECT_EQ(longest_row(config), 64);
+  config.packing.pack_tokens = 63;
+  EXPECT_EQ(longest_row(config), 60) << "slots of 4";
+  config.packing.enabled = false;
+  EXPECT_EQ(longest_row(config), 100);
+}
+
 TEST(Microbatches, WhatFitsNowhereIsRefused) {
   recipe::SftConfig config;
   config.dynamic_batching = {true, 64, 8};
