@@ -41,7 +41,7 @@ std::string state_of(const wire::Endpoints& endpoints, const std::string& run) {
 
 int64_t rows_in(const std::filesystem::path& store, const std::string& run) {
   SQLite::Database database(store.string(), SQLite::OPEN_READONLY);
-  SQLite::Statement count(database, "SELECT count(*) FROM metric JOIN run ON run.key = metric.run WHERE run.id = ?");
+  SQLite::Statement count(database, "SELECT count(*) FROM point JOIN series ON series.key = point.series JOIN run ON run.key = series.run WHERE run.id = ?");
   count.bind(1, run);
   return count.executeStep() ? count.getColumn(0).getInt64() : 0;
 }
