@@ -171,6 +171,7 @@ void Database::open_for_reading() {
     throw no_history(file_, "there is no history file", "start a run with: ringwright run RECIPE; or name another file with --store FILE");
   if (std::filesystem::is_directory(file_, failure)) throw no_history(file_, "the history file is a folder", "name a file with --store FILE");
   connection_ = std::make_unique<SQLite::Database>(file_.string(), SQLite::OPEN_READONLY, lock_wait_ms_max_);
+  connection_->exec("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");  // the file may come from anywhere
   try {
     connection_->execAndGet("PRAGMA schema_version");
   } catch (const SQLite::Exception& error) {

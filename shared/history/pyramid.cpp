@@ -213,7 +213,7 @@ void Pyramid::update(int64_t series, const std::vector<int64_t>& changed_steps, 
   }
 }
 
-void Pyramid::write_block(int64_t series, int level, int64_t block, int64_t last_step) {
+std::string Pyramid::make_block(int64_t series, int level, int64_t block, int64_t last_step) {
   const int64_t from = block << block_bits(level), to = (block + 1) << block_bits(level);
   std::vector<Bucket> buckets;
   int64_t points = 0;
@@ -226,8 +226,12 @@ void Pyramid::write_block(int64_t series, int level, int64_t block, int64_t last
     }
     buckets.back().add(part);
   });
-  if (points <= kBlockBuckets) return;
-  const std::string bytes = encode_block(buckets, level);
+  return points <= kBlockBuckets ? "" : encode_block(buckets, level);
+}
+
+void Pyramid::write_block(int64_t series, int level, int64_t block, int64_t last_step) {
+  const std::string bytes = make_block(series, level, block, last_step);
+  if (bytes.empty()) return;
   SQLite::Statement& insert = database_.query(sql::pyramid_upsert, series, level, block);
   insert.bindNoCopy(4, bytes.data(), static_cast<int>(bytes.size()));
   insert.exec();

@@ -56,6 +56,8 @@ class Pyramid {
   // Writes the blocks that have become complete or have changed. `changed_steps`: of the new or replaced points, ascending; `old_last_step`: the
   // series' last step before them, or any of the new ones where there was none.
   void update(int64_t series, const std::vector<int64_t>& changed_steps, int64_t old_last_step, int64_t last_step);
+  // The bytes of a block as they are stored; empty where it has no more points than buckets.
+  std::string make_block(int64_t series, int level, int64_t block, int64_t last_step);
 
  private:
   void read_points(int64_t series, int64_t from, int64_t to, const Take& take);

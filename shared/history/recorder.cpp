@@ -193,7 +193,8 @@ void Recorder::store_heartbeat(const wire::Event& event, RunCache& run) {
 }
 
 void Recorder::store_raw(const wire::Event& event, RunCache& run, const std::string& name) {
-  const std::string body = wire::encode_body(event.body);
+  std::string buffer;
+  const std::string_view body = wire::body_frame_of(event, buffer);
   SQLite::Statement& insert = database_.query(sql::event_insert, run.key, as_integer(event.node_sequence), event.time_unix_ns, event.rank,
                                               static_cast<int>(event.kind), name);
   insert.bindNoCopy(7, body.data(), static_cast<int>(body.size()));
@@ -202,7 +203,9 @@ void Recorder::store_raw(const wire::Event& event, RunCache& run, const std::str
 }
 
 void Recorder::append_journal(const wire::Event& event) {
-  const std::string header = wire::encode_header(event), body = wire::encode_body(event.body);
+  const std::string header = wire::encode_header(event);
+  std::string buffer;
+  const std::string_view body = wire::body_frame_of(event, buffer);
   SQLite::Statement& insert = database_.statement(sql::journal_insert);
   insert.bind(1, as_integer(event.node_sequence));
   insert.bindNoCopy(2, event.run);

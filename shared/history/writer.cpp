@@ -29,6 +29,8 @@ constexpr size_t kQueueEventsMax = 65'536;
 constexpr size_t kQueuePointsMax = 1'000'000;  // metric points in queued events; a point takes some 100 bytes here
 constexpr size_t kBatchEventsMax = 8'192;
 constexpr auto kTick = std::chrono::milliseconds(20);
+constexpr auto kTickMax = std::chrono::milliseconds(200);
+constexpr int kRestForWork = 3;  // so many times as long as a commit took, the next one is waited for: it is larger then, and cheaper for each event
 constexpr int kTriesAtEndMax = 3;  // a writer that ends gives up after so many failed commits
 
 // A change that its caller waits for. One that must not be lost is tried again like an event; its caller hears of the first failure.
@@ -117,6 +119,7 @@ struct Writer::Impl {
   std::vector<wire::Event> batch;
   std::shared_ptr<Task> task;
   Clock::time_point last_commit{};
+  Clock::duration tick = kTick;
   std::unordered_map<std::string, Moment> running_since;
   std::thread thread;
 };
@@ -203,7 +206,7 @@ void Writer::Impl::probe() {
   if (hooks.committed) hooks.committed(batch);
 }
 
-// The first event after a pause is committed at once; under load there is a commit per tick.
+// The first event after a pause is committed at once; under load there is a commit per tick, which is longer where commits take long.
 Writer::Impl::Work Writer::Impl::wait_for_work() {
   std::unique_lock guard(mutex);
   const auto has_work = [&] { return stopping || !queue.empty(); };
@@ -212,7 +215,7 @@ Writer::Impl::Work Writer::Impl::wait_for_work() {
   else if (!work_to_do.wait_for(guard, retry, has_work))
     return Work::probe;
   if (queue.empty()) return Work::end;
-  work_to_do.wait_until(guard, last_commit + kTick, [&] { return stopping || urgent || queue.size() >= kBatchEventsMax; });
+  work_to_do.wait_until(guard, last_commit + tick, [&] { return stopping || urgent || queue.size() >= kBatchEventsMax; });
   return Work::batch;
 }
 
@@ -268,6 +271,7 @@ void Writer::Impl::commit_once() {
       failpoint("history.before_commit");
     });
     failpoint("history.after_commit");
+    tick = std::clamp<Clock::duration>(kRestForWork * (Clock::now() - last_commit), kTick, kTickMax);
   } catch (...) {
     recorder.forget();
     throw;

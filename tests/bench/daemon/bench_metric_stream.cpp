@@ -81,6 +81,7 @@ int measure(const Settings& settings) {
                               {"stalled_subscriber", settings.stalled_subscriber},
                               {"daemon_peak_rss_mib", test::memory_mib(daemon.pid(), "VmHWM")},
                               {"daemon_cpu_s", test::cpu_seconds(daemon.pid())},
+                              {"daemon_cores", test::cpu_seconds(daemon.pid()) / seconds},
                               {"ledger_full", counters["ledger_full"]}}
                    .dump()
             << "\n";
