@@ -19,7 +19,9 @@ EventHub::EventHub(zmq::context_t& context, const std::string& endpoint, uint64_
 }
 
 void EventHub::publish(const wire::Event& event) {
-  const std::string header = wire::encode_header(event), body = wire::encode_body(event.body);
+  const std::string header = wire::encode_header(event);
+  std::string buffer;
+  const std::string_view body = wire::body_frame_of(event, buffer);
   socket_.send(zmq::buffer(event.run), zmq::send_flags::sndmore);
   socket_.send(zmq::buffer(header), zmq::send_flags::sndmore);
   socket_.send(zmq::buffer(body), zmq::send_flags::none);

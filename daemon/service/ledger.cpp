@@ -32,7 +32,7 @@ Ledger::~Ledger() {
 
 // A rough weight is enough: what a body takes in memory is dominated by its texts and points.
 Ledger::Load Ledger::load_of(const wire::Event& event) {
-  Load load{1, 64, 0};
+  Load load{1, 64 + event.body_frame.size(), 0};
   if (!event.body.is_object()) return load;
   if (const auto points = event.body.find("points"); points != event.body.end()) load.points = points->size();
   for (const auto& [name, value] : event.body.items())

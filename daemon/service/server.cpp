@@ -13,6 +13,7 @@
 
 #include "daemon/service/background.h"
 #include "shared/base/error.h"
+#include "shared/base/failpoint.h"
 #include "shared/wire/control.h"
 
 namespace ringwright::service {
@@ -124,12 +125,15 @@ void Server::take_committed() {
       uint64_t& sequence = acknowledged[{event.run, event.rank}];
       sequence = std::max(sequence, event.worker_sequence);
     }
+  failpoint("daemon.before_acknowledge");
   for (const auto& [sender, sequence] : acknowledged) link_.send(std::string(sender.first), sender.second, {{"op", "ack"}, {"sequence", sequence}});
+  failpoint("daemon.before_publish");
   for (const wire::Event& event : events) {
     if (event.node_sequence == 0) continue;  // stored before
     hub_.publish(event);
     supervisor_.note_published(event);
   }
+  failpoint("daemon.after_publish");
 }
 
 void Server::each_second() {

@@ -48,6 +48,7 @@ bool WorkerLink::read(const zmq::message_t& identity, const zmq::message_t& head
   try {
     wire::decode_header(header.to_string_view(), event);
     event.body = wire::decode_body(body.to_string_view());
+    event.body_frame = body.to_string();
     event.node_sequence = 0;
     return event.worker_sequence > 0 && parse_identity(identity.to_string_view(), event);
   } catch (const Error&) {

@@ -9,7 +9,11 @@
 #include <cstring>
 #include <iterator>
 #include <string>
+#include <vector>
 
+#include "shared/base/failpoint.h"
+#include "shared/history/point_store.h"
+#include "shared/history/run_rows.h"
 #include "shared/history/sql.h"
 
 namespace ringwright::history {
@@ -53,6 +57,32 @@ ErrorParts damaged(const std::filesystem::path& file, const std::string& what) {
           "take a copy of the file from before, or begin a new one with --store FILE; what is left shows: sqlite3 FILE .dump",
           ExitCode::store};
 }
+
+std::string newer_schema(int schema) {
+  return "the history file has schema " + std::to_string(schema) + ", newer than this program knows (" + std::to_string(newest_schema()) + ")";
+}
+
+Error other_schema(const std::filesystem::path& file, const std::string& what, const std::string& expected, const std::string& action) {
+  return Error({"RW-STORE-002", what, file.string(), expected, action, ExitCode::store});
+}
+
+// Version 2 keeps sums, pyramids and settings of what was recorded before.
+void fill_series_and_settings(Database& database) {
+  add_settings_of_all_runs(database);
+  PointStore points(database);
+  std::vector<int64_t> series;
+  SQLite::Statement& rows = database.query(sql::series_keys);
+  while (rows.executeStep()) series.push_back(rows.getColumn(0).getInt64());
+  rows.reset();
+  for (const int64_t key : series) points.rebuild(key);
+}
+
+// What SQL alone cannot say of a migration; within its transaction.
+struct Completion {
+  int version;
+  void (*complete)(Database&);
+};
+constexpr Completion kCompletions[] = {{2, fill_series_and_settings}};
 
 }  // namespace
 
@@ -114,7 +144,12 @@ Database::Database(const std::filesystem::path& file, Access access, int lock_wa
 }
 
 ErrorParts Database::describe(const SQLite::Exception& error) const {
-  return describe_sqlite_error(error, file_, last_system_errno(connection_->getHandle()));
+  ErrorParts parts = describe_sqlite_error(error, file_, last_system_errno(connection_->getHandle()));
+  if (parts.code == "RW-STORE-006" && schema_ > newest_schema())
+    return other_schema(file_, newer_schema(schema_) + ": " + error.what(), "what schema " + std::to_string(newest_schema()) + " has",
+                        "update Ringwright to see this part")
+        .parts();
+  return parts;
 }
 
 void Database::open_for_writing() {
@@ -123,6 +158,7 @@ void Database::open_for_writing() {
   if (failure) throw no_history(file_, "the folder of the history file cannot be made: " + failure.message(), "name another file with --store FILE");
   if (std::filesystem::is_directory(file_)) throw no_history(file_, "the history file is a folder", "name a file with --store FILE");
   connection_ = std::make_unique<SQLite::Database>(file_.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, lock_wait_ms_max_);
+  connection_->exec("PRAGMA auto_vacuum = INCREMENTAL");  // counts for a new file only: room can then be given back while the daemon writes
   connection_->exec("PRAGMA synchronous = FULL");
   connection_->exec("PRAGMA cache_size = -" + std::to_string(kCacheKib));
   connection_->exec("PRAGMA wal_autocheckpoint = " + std::to_string(kCheckpointPages));
@@ -135,6 +171,7 @@ void Database::open_for_reading() {
     throw no_history(file_, "there is no history file", "start a run with: ringwright run RECIPE; or name another file with --store FILE");
   if (std::filesystem::is_directory(file_, failure)) throw no_history(file_, "the history file is a folder", "name a file with --store FILE");
   connection_ = std::make_unique<SQLite::Database>(file_.string(), SQLite::OPEN_READONLY, lock_wait_ms_max_);
+  connection_->exec("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");  // the file may come from anywhere
   try {
     connection_->execAndGet("PRAGMA schema_version");
   } catch (const SQLite::Exception& error) {
@@ -148,28 +185,31 @@ void Database::open_for_reading() {
 }
 
 void Database::check_schema(Access access) {
-  const int schema = connection_->execAndGet("PRAGMA user_version");
+  schema_ = connection_->execAndGet("PRAGMA user_version");
   const int application = connection_->execAndGet("PRAGMA application_id");
   const int tables = connection_->execAndGet("SELECT count(*) FROM sqlite_master");
-  const bool fresh = schema == 0 && application == 0 && tables == 0;
+  const bool fresh = schema_ == 0 && application == 0 && tables == 0;
   if (!fresh && application != kApplicationId)
     throw no_history(file_, "this SQLite database is not a history of Ringwright", "name another file with --store FILE");
-  if (schema > newest_schema())
-    throw Error(
-        {"RW-STORE-002",
-         "the history file has schema " + std::to_string(schema) + ", newer than this program knows (" + std::to_string(newest_schema()) + ")",
-         file_.string(), "schema " + std::to_string(newest_schema()) + " or older", "update Ringwright, or use another file with --store FILE",
-         ExitCode::store});
-  if (access == Access::write) {
-    if (connection_->execAndGet("PRAGMA journal_mode = WAL").getString() != "wal")
-      throw no_history(file_, "the history file's disk does not support a write-ahead log", "name a file on a local disk with --store FILE");
-    migrate(schema);
-    check_tables();
-  } else if (schema < newest_schema()) {
-    throw Error({"RW-STORE-002", "the history file has schema " + std::to_string(schema) + ", this program reads " + std::to_string(newest_schema()),
-                 file_.string(), "a file that a daemon of this version has opened", "run: ringwright daemon start (it migrates the file)",
-                 ExitCode::store});
-  }
+  if (access == Access::read) return check_readable();
+  if (schema_ > newest_schema())
+    throw other_schema(file_, newer_schema(schema_), "schema " + std::to_string(newest_schema()) + " or older to write it",
+                       "update Ringwright, or use another file with --store FILE; ringwright runs can still look into this one");
+  if (connection_->execAndGet("PRAGMA journal_mode = WAL").getString() != "wal")
+    throw no_history(file_, "the history file's disk does not support a write-ahead log", "name a file on a local disk with --store FILE");
+  migrate(schema_);
+  check_tables();
+}
+
+void Database::check_readable() {
+  if (schema_ < newest_schema())
+    throw other_schema(file_, "the history file has schema " + std::to_string(schema_) + ", this program reads " + std::to_string(newest_schema()),
+                       "a file that a daemon of this version has opened", "run: ringwright daemon start (it migrates the file)");
+  if (schema_ == newest_schema()) return;
+  SQLite::Statement oldest(*connection_, "SELECT readable_by FROM node");
+  if (!oldest.executeStep() || oldest.getColumn(0).getInt() > newest_schema())
+    throw other_schema(file_, newer_schema(schema_), "schema " + std::to_string(newest_schema()) + ", or one that its programs can read",
+                       "update Ringwright, or use another file with --store FILE");
 }
 
 // What the migrations make in an empty database has to be there.
@@ -188,9 +228,13 @@ void Database::migrate(int from) {
     if (migration.version <= from) continue;
     transact([&] {
       connection_->exec(migration.text);
+      for (const Completion& completion : kCompletions)
+        if (completion.version == migration.version) completion.complete(*this);
       connection_->exec("PRAGMA application_id = " + std::to_string(kApplicationId));
       connection_->exec("PRAGMA user_version = " + std::to_string(migration.version));
+      failpoint("history.migrate");
     });
+    schema_ = migration.version;
   }
 }
 

@@ -23,7 +23,8 @@ ErrorParts describe_sqlite_error(const SQLite::Exception& error, const std::file
 class Database {
  public:
   enum class Access { write, read };
-  // write: creates the file and its folder, or brings it to the newest schema. read: takes the file as it is.
+  // write: creates the file and its folder, or brings it to the newest schema. read: takes the file as it is, also one of a newer schema that says
+  // that programs of ours can read it.
   // Throws Error (exit code 6): RW-STORE-001 missing, not readable or no history; RW-STORE-002 other schema; RW-STORE-004 disk full;
   // RW-STORE-005 locked; RW-STORE-006 damaged; RW-STORE-007 anything else that SQLite reports.
   Database(const std::filesystem::path& file, Access access, int lock_wait_ms_max = Limits{}.lock_wait_ms_max);
@@ -52,16 +53,20 @@ class Database {
 
   SQLite::Database& connection() { return *connection_; }
   const std::filesystem::path& file() const { return file_; }
+  // The file's schema; larger than newest_schema() where the file is only read.
+  int schema() const { return schema_; }
 
  private:
   void open_for_writing();
   void open_for_reading();
   void check_schema(Access access);
+  void check_readable();
   void migrate(int from);
   void check_tables();
 
   std::filesystem::path file_;
   int lock_wait_ms_max_;
+  int schema_ = 0;
   std::unique_ptr<SQLite::Database> connection_;
   std::unordered_map<const char*, std::unique_ptr<SQLite::Statement>> statements_;
 };

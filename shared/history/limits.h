@@ -14,6 +14,7 @@ struct Limits {
   int64_t journal_events_max = 200'000;
   int64_t journal_bytes_max = 256 << 20;
   size_t log_text_bytes_max = 64 << 10;
+  int retry_ms = 1000;          // between a failed commit and the next try
   int lock_wait_ms_max = 5000;  // for another program's lock on the file; then the commit counts as failed
 };
 

@@ -3,15 +3,44 @@
 #include <algorithm>
 
 #include "shared/base/text.h"
-#include "shared/history/database.h"
-#include "shared/history/metric_value.h"
-#include "shared/history/sql.h"
-#include "shared/history/store.h"
+#include "shared/history/reader_impl.h"
 
 namespace ringwright::history {
 namespace {
 
-nlohmann::json parse(const std::string& text) { return nlohmann::json::parse(text); }
+constexpr char kTagSeparator = '\x1f';  // as in the queries
+constexpr int kJsonDepthMax = 256;      // printing a deeper document could exhaust the stack
+
+// How deep the brackets of a JSON text go.
+int depth_of(const std::string& text) {
+  int depth = 0, deepest = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\\') ++i;  // in a string, or no JSON at all
+    if (c == '"') in_string = !in_string;
+    if (in_string) continue;
+    if (c == '[' || c == '{') deepest = std::max(deepest, ++depth);
+    if (c == ']' || c == '}') --depth;
+  }
+  return deepest;
+}
+
+nlohmann::json parse(const std::string& text) {
+  if (depth_of(text) > kJsonDepthMax) throw SQLite::Exception("JSON that is nested too deeply", 11);  // SQLITE_CORRUPT
+  return nlohmann::json::parse(text);
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find(separator, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  std::sort(parts.begin(), parts.end());
+  return parts;
+}
 
 RunRecord run_of(SQLite::Statement& row) {
   RunRecord run;
@@ -25,19 +54,15 @@ RunRecord run_of(SQLite::Statement& row) {
   run.ended_unix_ns = row.getColumn(8).getInt64();
   run.world_size = row.getColumn(9).getInt();
   run.mesh = parse(row.getColumn(10).getString());
-  run.recipe = parse(row.getColumn(11).getString());
-  run.recipe_text = row.getColumn(12).getString();
-  run.recipe_path = row.getColumn(13).getString();
-  run.overrides = parse(row.getColumn(14).getString()).get<std::vector<std::string>>();
-  run.failed_rank = row.getColumn(15).getInt();
-  run.last_step = row.getColumn(16).getInt64();
-  run.color_index = row.getColumn(17).getInt();
+  run.failed_rank = row.getColumn(11).getInt();
+  run.last_step = row.getColumn(12).getInt64();
+  run.color_index = row.getColumn(13).getInt();
+  run.segment = row.getColumn(14).getInt64();
+  run.archived = row.getColumn(15).getInt() != 0;
+  run.duration_ns = row.getColumn(16).getInt64();
+  run.imported_from = row.getColumn(17).getString();
+  run.tags = split(row.getColumn(18).getString(), kTagSeparator);
   return run;
-}
-
-MetricPoint point_of(SQLite::Statement& row, int rank) {
-  const double value = value_of(static_cast<ValueKind>(row.getColumn(2).getInt()), row.getColumn(3).getDouble());
-  return {row.getColumn(0).getInt64(), value, row.getColumn(4).getInt64(), row.getColumn(5).getInt64(), rank};
 }
 
 LogLine log_line_of(SQLite::Statement& row) {
@@ -52,40 +77,6 @@ std::string_view blob_of(const SQLite::Column& column) {
 }
 
 }  // namespace
-
-struct Reader::Impl {
-  explicit Impl(const std::filesystem::path& file) : database(file, Database::Access::read) {}
-
-  // Runs the query and hands each row to `take`. SQLite's errors become ours.
-  template <class Take, class... Arguments>
-  void rows(Take take, const char* sql, const Arguments&... arguments) {
-    try {
-      SQLite::Statement& statement = database.query(sql, arguments...);
-      while (statement.executeStep()) take(statement);
-      statement.reset();
-    } catch (const SQLite::Exception& error) {
-      throw Error(database.describe(error));
-    } catch (const nlohmann::json::exception& error) {
-      throw Error({"RW-STORE-006", "the history file is damaged: " + std::string(error.what()), database.file().string(), "JSON in this column", "",
-                   ExitCode::store});
-    }
-  }
-  template <class... Arguments>
-  std::optional<int64_t> number(const char* sql, const Arguments&... arguments) {
-    std::optional<int64_t> result;
-    rows([&](SQLite::Statement& row) { result = row.getColumn(0).getInt64(); }, sql, arguments...);
-    return result;
-  }
-
-  // The key of a run by its full id; -1 for none, which no row has.
-  int64_t key(const std::string& run) { return number(sql::run_key, run).value_or(-1); }
-  int64_t metric_key(const std::string& name) { return number(sql::metric_name_key, name).value_or(-1); }
-  std::optional<int64_t> find(const std::string& id_or_name);
-  Error not_found(const std::string& id_or_name);
-  void add_fingerprint(RunRecord& run, int64_t key);
-
-  Database database;
-};
 
 std::optional<int64_t> Reader::Impl::find(const std::string& id_or_name) {
   if (auto key = number(sql::run_find_by_id, id_or_name)) return key;
@@ -112,6 +103,17 @@ Error Reader::Impl::not_found(const std::string& id_or_name) {
                 "list them with: ringwright runs list", ExitCode::usage});
 }
 
+void Reader::Impl::add_recipe(RunRecord& run, int64_t key) {
+  rows(
+      [&](SQLite::Statement& row) {
+        run.recipe = parse(row.getColumn(0).getString());
+        run.recipe_text = row.getColumn(1).getString();
+        run.recipe_path = row.getColumn(2).getString();
+        run.overrides = parse(row.getColumn(3).getString()).get<std::vector<std::string>>();
+      },
+      sql::recipe_get, key);
+}
+
 void Reader::Impl::add_fingerprint(RunRecord& run, int64_t key) {
   run.fingerprint = nlohmann::json::object();
   rows(
@@ -126,12 +128,19 @@ void Reader::Impl::add_fingerprint(RunRecord& run, int64_t key) {
 Reader::Reader(const std::filesystem::path& file) : impl_(std::make_unique<Impl>(file)) {}
 Reader::~Reader() = default;
 
-std::vector<RunRecord> Reader::runs(size_t limit) const {
+std::string Reader::notice() const {
+  const int schema = impl_->database.schema();
+  if (schema <= newest_schema()) return "";
+  return "the history file has schema " + std::to_string(schema) + ", newer than this program knows (" + std::to_string(newest_schema()) +
+         "): it is read as far as this program knows it, and not written; update Ringwright";
+}
+
+std::vector<RunRecord> Reader::runs(size_t limit, Parts parts) const {
   std::vector<RunRecord> runs;
   std::vector<int64_t> keys;
   impl_->rows([&](SQLite::Statement& row) { keys.push_back(row.getColumn(0).getInt64()), runs.push_back(run_of(row)); }, sql::run_list,
               as_limit(limit));
-  for (size_t i = 0; i < runs.size(); ++i) impl_->add_fingerprint(runs[i], keys[i]);
+  for (size_t i = 0; i < runs.size() && parts == Parts::all; ++i) impl_->add_recipe(runs[i], keys[i]), impl_->add_fingerprint(runs[i], keys[i]);
   return runs;
 }
 
@@ -140,50 +149,9 @@ RunRecord Reader::run(const std::string& id_or_name) const {
   if (!key) throw impl_->not_found(id_or_name);
   RunRecord run;
   impl_->rows([&](SQLite::Statement& row) { run = run_of(row); }, sql::run_by_key, *key);
+  impl_->add_recipe(run, *key);
   impl_->add_fingerprint(run, *key);
   return run;
-}
-
-std::vector<std::string> Reader::metric_names(const std::string& run) const {
-  std::vector<std::string> names;
-  impl_->rows([&](SQLite::Statement& row) { names.push_back(row.getColumn(0).getString()); }, sql::run_metric_list, impl_->key(run));
-  return names;
-}
-
-std::vector<int> Reader::metric_ranks(const std::string& run, const std::string& name) const {
-  std::vector<int> ranks;
-  impl_->rows([&](SQLite::Statement& row) { ranks.push_back(row.getColumn(0).getInt()); }, sql::metric_ranks, impl_->key(run),
-              impl_->metric_key(name));
-  return ranks;
-}
-
-std::vector<MetricPoint> Reader::metric(const std::string& run, const std::string& name, int rank, int64_t after_step) const {
-  const int64_t run_key = impl_->key(run), metric_key = impl_->metric_key(name);
-  std::vector<MetricPoint> points;
-  const auto read = [&](int of_rank) {
-    impl_->rows(
-        [&](SQLite::Statement& row) {
-          const MetricPoint point = point_of(row, of_rank);
-          if (!points.empty() && points.back().step == point.step)
-            points.back() = point;  // a later segment's
-          else
-            points.push_back(point);
-        },
-        sql::metric_points, run_key, metric_key, of_rank, after_step);
-  };
-  read(rank < 0 ? 0 : rank);
-  if (rank < 0 && points.empty()) read(-1);  // sent by the daemon for the run
-  return points;
-}
-
-std::optional<MetricPoint> Reader::last_metric(const std::string& run, const std::string& name) const {
-  const int64_t run_key = impl_->key(run), metric_key = impl_->metric_key(name);
-  std::optional<MetricPoint> last;
-  for (const int rank : {0, -1}) {
-    impl_->rows([&](SQLite::Statement& row) { last = point_of(row, rank); }, sql::metric_last, run_key, metric_key, rank);
-    if (last) break;
-  }
-  return last;
 }
 
 std::vector<LogLine> Reader::logs(const std::string& run, uint64_t after, size_t limit, bool tail) const {
@@ -265,6 +233,40 @@ RunCounters Reader::counters(const std::string& run) const {
       },
       sql::run_counters, impl_->key(run));
   return counters;
+}
+
+std::vector<SegmentRecord> Reader::segments(const std::string& run) const {
+  std::vector<SegmentRecord> segments;
+  impl_->rows(
+      [&](SQLite::Statement& row) {
+        SegmentRecord segment{row.getColumn(0).getInt64(), std::nullopt, row.getColumn(2).getInt64()};
+        if (!row.getColumn(1).isNull()) segment.first_step = row.getColumn(1).getInt64();
+        segments.push_back(segment);
+      },
+      sql::segment_list, impl_->key(run));
+  return segments;
+}
+
+std::vector<NoteRecord> Reader::notes(const std::string& run) const {
+  std::vector<NoteRecord> notes;
+  impl_->rows(
+      [&](SQLite::Statement& row) {
+        notes.push_back({row.getColumn(0).getInt64(), row.getColumn(1).getInt64(), row.getColumn(2).getString(), row.getColumn(3).getString()});
+      },
+      sql::note_list, impl_->key(run));
+  return notes;
+}
+
+std::vector<AlertRecord> Reader::alerts(const std::string& run) const {
+  std::vector<AlertRecord> alerts;
+  impl_->rows(
+      [&](SQLite::Statement& row) {
+        alerts.push_back({row.getColumn(0).getString(), row.getColumn(1).getString(), row.getColumn(2).getString(),
+                          parse(row.getColumn(3).getString()), row.getColumn(4).getInt64(), row.getColumn(5).getInt64(),
+                          row.getColumn(6).getInt64()});
+      },
+      sql::alert_list, run.empty() ? 0 : impl_->key(run));
+  return alerts;
 }
 
 std::vector<wire::Event> Reader::events(uint64_t from, uint64_t to, size_t limit) const {

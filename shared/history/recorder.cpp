@@ -2,18 +2,16 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <tuple>
 
+#include "shared/base/failpoint.h"
 #include "shared/history/metric_value.h"
+#include "shared/history/run_rows.h"
 #include "shared/history/sql.h"
 
 namespace ringwright::history {
 namespace {
 
 int64_t as_integer(uint64_t value) { return static_cast<int64_t>(value); }
-
-// JSON text that SQLite tools can read, whatever bytes a worker sent.
-std::string dump(const nlohmann::json& json) { return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace); }
 
 }  // namespace
 
@@ -42,13 +40,19 @@ const Recorder::KindHandler Recorder::kHandlers[] = {
     {wire::Kind::event, &Recorder::store_event, "malformed.event"},    {wire::Kind::span, &Recorder::store_span, "malformed.span"},
     {wire::Kind::sample, &Recorder::store_sample, "malformed.sample"}, {wire::Kind::heartbeat, &Recorder::store_heartbeat, "malformed.heartbeat"}};
 
-Recorder::Recorder(Database& database, Limits limits) : database_(database), limits_(limits) { load(); }
+Recorder::Recorder(Database& database, Limits limits) : database_(database), limits_(limits), points_(database) { load(); }
 
 void Recorder::forget() {
   runs_.clear();
-  metric_keys_.clear();
-  points_.clear();
+  points_.forget();
   loaded_ = false;
+}
+
+void Recorder::forget_run(const std::string& run) {
+  const auto found = runs_.find(run);
+  if (found == runs_.end()) return;
+  points_.forget_run(found->second.key);
+  runs_.erase(found);
 }
 
 void Recorder::load() {
@@ -63,8 +67,10 @@ void Recorder::load() {
 
 void Recorder::store(std::vector<wire::Event>& events) {
   if (!loaded_) load();
-  points_.clear();
-  for (wire::Event& event : events) store_one(event);
+  for (size_t i = 0; i < events.size(); ++i) {
+    store_one(events[i]);
+    if (i == events.size() / 2) failpoint("history.in_batch");
+  }
   write_points();
   for (auto& [id, run] : runs_)
     if (run.changed) write_run(run);
@@ -98,18 +104,18 @@ void Recorder::store_one(wire::Event& event) {
 
 void Recorder::store_metric(const wire::Event& event, RunCache& run) {
   const int64_t step = event.body.at("step").get<int64_t>();
+  if (step < -kStepMax || step > kStepMax) return store_raw(event, run, "malformed.metric");
   const int64_t tokens = event.body.value("tokens", int64_t{-1});
-  const size_t first = points_.size();
+  const size_t before = points_.pending();
   try {
     for (const auto& [name, value] : event.body.at("points").items())
-      points_.push_back({run.key, metric_key(name), event.rank, step, run.segment, metric_value_from_json(value), tokens, event.time_unix_ns});
+      points_.add({run.key, points_.metric_key(name), event.rank, run.segment}, step, metric_value_from_json(value), tokens, event.time_unix_ns);
   } catch (const nlohmann::json::exception&) {
-    points_.resize(first);
+    points_.drop_pending_from(before);
     throw;
   }
-  for (size_t i = first; i < points_.size(); ++i)
-    if (run.metrics.insert(points_[i].metric).second) database_.run(sql::run_metric_insert, run.key, points_[i].metric);
   run.last_step = std::max(run.last_step, step);
+  if (!run.segment_first_step || step < *run.segment_first_step) run.segment_first_step = step, run.first_step_changed = true;
   run.changed = true;
 }
 
@@ -132,13 +138,40 @@ void Recorder::store_event(const wire::Event& event, RunCache& run) {
   } else if (name == "fingerprint") {
     nlohmann::json content = event.body;
     content.erase("name");
-    database_.run(sql::fingerprint_upsert, run.key, "rank " + std::to_string(event.rank), dump(content));
+    set_fingerprint(database_, run.key, run.segment, "rank " + std::to_string(event.rank), content);
   } else if (name == "run.segment") {
-    run.segment = event.body.at("segment").get<int64_t>();
-    run.received.clear();
-    database_.run(sql::run_set_segment, run.key, run.segment);
+    open_segment(event, run);
+  } else if (name == "alert") {
+    store_alert(event, run);
   }
   store_raw(event, run, name);
+}
+
+// {segment, step?}: `step` is the last one that the run goes on from.
+void Recorder::open_segment(const wire::Event& event, RunCache& run) {
+  const int64_t segment = event.body.at("segment").get<int64_t>(), from_step = event.body.value("step", int64_t{kStepMax});
+  write_run(run);
+  run.segment = segment;
+  run.received.clear();
+  SQLite::Statement& insert = database_.query(sql::segment_insert, run.key, segment);
+  from_step < kStepMax ? insert.bind(3, from_step + 1) : insert.bind(3);
+  insert.bind(4, event.time_unix_ns);
+  insert.exec();
+  insert.reset();
+  run.segment_first_step = first_step(run);
+  database_.run(sql::run_set_segment, run.key, segment);
+}
+
+// {kind, topic?, text, ...}: what else the body has is detail.
+void Recorder::store_alert(const wire::Event& event, RunCache& run) {
+  AlertRecord alert;
+  alert.kind = event.body.at("kind").get<std::string>();
+  alert.topic = event.body.value("topic", "");
+  alert.text = event.body.value("text", "");
+  alert.detail = event.body;
+  for (const char* field : {"name", "kind", "topic", "text"}) alert.detail.erase(field);
+  alert.first_unix_ns = alert.last_unix_ns = event.time_unix_ns;
+  upsert_alert(database_, run.key, alert);
 }
 
 void Recorder::store_span(const wire::Event& event, RunCache& run) {
@@ -149,7 +182,8 @@ void Recorder::store_span(const wire::Event& event, RunCache& run) {
 }
 
 void Recorder::store_sample(const wire::Event& event, RunCache& run) {
-  database_.run(sql::sample_insert, run.key, as_integer(event.node_sequence), event.body.at("step").get<int64_t>(), event.rank, dump(event.body));
+  database_.run(sql::sample_insert, run.key, as_integer(event.node_sequence), event.body.at("step").get<int64_t>(), event.rank,
+                dump_json(event.body));
   count_row(run, kSamples);
 }
 
@@ -159,7 +193,8 @@ void Recorder::store_heartbeat(const wire::Event& event, RunCache& run) {
 }
 
 void Recorder::store_raw(const wire::Event& event, RunCache& run, const std::string& name) {
-  const std::string body = wire::encode_body(event.body);
+  std::string buffer;
+  const std::string_view body = wire::body_frame_of(event, buffer);
   SQLite::Statement& insert = database_.query(sql::event_insert, run.key, as_integer(event.node_sequence), event.time_unix_ns, event.rank,
                                               static_cast<int>(event.kind), name);
   insert.bindNoCopy(7, body.data(), static_cast<int>(body.size()));
@@ -168,7 +203,9 @@ void Recorder::store_raw(const wire::Event& event, RunCache& run, const std::str
 }
 
 void Recorder::append_journal(const wire::Event& event) {
-  const std::string header = wire::encode_header(event), body = wire::encode_body(event.body);
+  const std::string header = wire::encode_header(event);
+  std::string buffer;
+  const std::string_view body = wire::body_frame_of(event, buffer);
   SQLite::Statement& insert = database_.statement(sql::journal_insert);
   insert.bind(1, as_integer(event.node_sequence));
   insert.bindNoCopy(2, event.run);
@@ -179,34 +216,8 @@ void Recorder::append_journal(const wire::Event& event) {
   journal_bytes_ += as_integer(event.run.size() + header.size() + body.size());
 }
 
-// In the order of the key, so that neighbours land on the same page while it is at hand.
 void Recorder::write_points() {
-  const auto key = [](const Point& point) { return std::tie(point.run, point.metric, point.rank, point.step, point.segment); };
-  std::stable_sort(points_.begin(), points_.end(), [&](const Point& a, const Point& b) { return key(a) < key(b); });
-  std::unordered_map<int64_t, int64_t> replaced;
-  const auto bind = [](SQLite::Statement& statement, const Point& point) {
-    statement.bind(1, point.run);
-    statement.bind(2, point.metric);
-    statement.bind(3, point.rank);
-    statement.bind(4, point.step);
-    statement.bind(5, point.segment);
-    const ValueKind kind = kind_of(point.value);
-    statement.bind(6, static_cast<int>(kind));
-    kind == ValueKind::finite ? statement.bind(7, point.value) : statement.bind(7);
-    statement.bind(8, point.tokens);
-    statement.bind(9, point.time_unix_ns);
-  };
-  SQLite::Statement& insert = database_.statement(sql::metric_insert);
-  for (const Point& point : points_) {
-    bind(insert, point);
-    const bool is_new = insert.exec() > 0;
-    insert.reset();
-    if (is_new) continue;
-    SQLite::Statement& update = database_.statement(sql::metric_update);
-    bind(update, point);
-    update.exec();
-    ++replaced[point.run];
-  }
+  const std::unordered_map<int64_t, int64_t> replaced = points_.write();
   if (replaced.empty()) return;
   for (auto& [id, run] : runs_)
     if (const auto found = replaced.find(run.key); found != replaced.end()) run.replaced += found->second;
@@ -216,6 +227,8 @@ void Recorder::write_run(RunCache& run) {
   if (run.last_step >= 0) database_.run(sql::run_set_step, run.key, run.last_step);
   if (run.replaced || run.duplicates) database_.run(sql::run_count, run.key, run.replaced, run.duplicates);
   run.replaced = run.duplicates = 0;
+  if (run.first_step_changed) database_.run(sql::segment_set_first_step, run.key, run.segment, *run.segment_first_step);
+  run.first_step_changed = false;
   for (auto& [rank, received] : run.received) {
     if (!received.changed) continue;
     database_.run(sql::received_clear, run.key, run.segment, rank);
@@ -267,6 +280,7 @@ Recorder::RunCache* Recorder::find_run(const std::string& id) {
   run.key = row.getColumn(0).getInt64();
   run.segment = row.getColumn(1).getInt64();
   row.reset();
+  run.segment_first_step = first_step(run);
   return &run;
 }
 
@@ -281,15 +295,12 @@ Recorder::RankSequences& Recorder::sequences(RunCache& run, int32_t rank) {
   return entry->second;
 }
 
-int64_t Recorder::metric_key(const std::string& name) {
-  if (const auto found = metric_keys_.find(name); found != metric_keys_.end()) return found->second;
-  database_.run(sql::metric_name_insert, name);
-  SQLite::Statement& row = database_.query(sql::metric_name_key, name);
-  row.executeStep();
-  const int64_t key = row.getColumn(0).getInt64();
+std::optional<int64_t> Recorder::first_step(const RunCache& run) {
+  std::optional<int64_t> step;
+  SQLite::Statement& row = database_.query(sql::segment_first_step, run.key, run.segment);
+  if (row.executeStep() && !row.getColumn(0).isNull()) step = row.getColumn(0).getInt64();
   row.reset();
-  metric_keys_[name] = key;
-  return key;
+  return step;
 }
 
 }  // namespace ringwright::history

@@ -3,14 +3,15 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "shared/history/database.h"
 #include "shared/history/limits.h"
+#include "shared/history/point_store.h"
 #include "shared/history/sequence_ranges.h"
 #include "shared/wire/message.h"
 
@@ -24,15 +25,10 @@ class Recorder {
   void store(std::vector<wire::Event>& events);
   // After a roll-back: what was remembered may not be in the file.
   void forget();
-  void forget_run(const std::string& run) { runs_.erase(run); }
+  void forget_run(const std::string& run);
   uint64_t node_sequence() const { return node_sequence_; }
 
  private:
-  struct Point {
-    int64_t run, metric, rank, step, segment;
-    double value;
-    int64_t tokens, time_unix_ns;
-  };
   struct Bounded;
   struct RankSequences {
     SequenceRanges ranges;
@@ -40,12 +36,13 @@ class Recorder {
   };
   struct RunCache {
     int64_t key = 0, segment = 1;
+    std::optional<int64_t> segment_first_step;
+    bool first_step_changed = false;
     int64_t last_step = -1;
     int64_t replaced = 0, duplicates = 0;
     bool changed = false;
     std::map<int32_t, RankSequences> received;
     std::map<const Bounded*, int64_t> counts;
-    std::unordered_set<int64_t> metrics;
   };
   using Handler = void (Recorder::*)(const wire::Event&, RunCache&);
   struct KindHandler;
@@ -61,6 +58,8 @@ class Recorder {
   void store_sample(const wire::Event& event, RunCache& run);
   void store_heartbeat(const wire::Event& event, RunCache& run);
   void store_raw(const wire::Event& event, RunCache& run, const std::string& name);
+  void store_alert(const wire::Event& event, RunCache& run);
+  void open_segment(const wire::Event& event, RunCache& run);
   void append_journal(const wire::Event& event);
   void write_points();
   void write_run(RunCache& run);
@@ -69,7 +68,7 @@ class Recorder {
 
   RunCache* find_run(const std::string& id);
   RankSequences& sequences(RunCache& run, int32_t rank);
-  int64_t metric_key(const std::string& name);
+  std::optional<int64_t> first_step(const RunCache& run);
 
   Database& database_;
   Limits limits_;
@@ -77,8 +76,7 @@ class Recorder {
   uint64_t node_sequence_ = 0;
   int64_t journal_first_ = 1, journal_bytes_ = 0;
   std::unordered_map<std::string, RunCache> runs_;
-  std::unordered_map<std::string, int64_t> metric_keys_;
-  std::vector<Point> points_;
+  PointStore points_;
 };
 
 }  // namespace ringwright::history

@@ -32,6 +32,11 @@ struct RunRecord {
   int failed_rank = -1;
   int64_t last_step = -1;
   int color_index = 0;  // position in the series palette, kept with the run
+  int64_t segment = 1;  // the newest; each resume opens one
+  bool archived = false;
+  int64_t duration_ns = -1;   // from running to the end by one clock that never steps back; -1: not over, or unknown
+  std::string imported_from;  // the archive or folder; empty: recorded here
+  std::vector<std::string> tags;
 };
 
 struct MetricPoint {
@@ -40,6 +45,41 @@ struct MetricPoint {
   int64_t tokens;  // tokens trained on so far, -1 when unknown
   int64_t time_unix_ns;
   int rank;
+};
+
+// All points of a metric as the run's curve has them (rank 0, else the daemon's; of the newest segment that has it).
+struct MetricSummary {
+  std::string name;
+  int rank = 0;
+  int64_t segment = 1;
+  int64_t finite = 0, nans = 0, positive_infinities = 0, negative_infinities = 0;
+  std::optional<double> minimum, maximum, mean;  // of the finite points
+  int64_t first_step = 0, last_step = 0;
+  double last = 0;  // of any kind
+  int64_t last_time_unix_ns = 0;
+};
+
+struct SegmentRecord {
+  int64_t segment = 1;
+  std::optional<int64_t> first_step;  // from here on the segment hides the earlier ones
+  int64_t opened_unix_ns = 0;
+};
+
+struct NoteRecord {
+  int64_t key = 0;
+  int64_t time_unix_ns = 0;
+  std::string author;
+  std::string text;
+};
+
+// The same (run, kind, topic) again raises the count and replaces text and detail.
+struct AlertRecord {
+  std::string kind;   // finished, failed, nan, threshold, stall, straggler, disk, test
+  std::string topic;  // a metric's name, a rank, a path; may be empty
+  std::string text;
+  nlohmann::json detail = nlohmann::json::object();
+  int64_t count = 1;
+  int64_t first_unix_ns = 0, last_unix_ns = 0;
 };
 
 struct LogLine {
@@ -81,7 +121,7 @@ struct SampleRecord {
 
 // What a run's bounds and repetitions did to it.
 struct RunCounters {
-  int64_t segment = 1;           // 1, and one more for each resume
+  int64_t segment = 1;
   int64_t metrics_replaced = 0;  // points sent again for the same step with a new sequence number
   int64_t logs_dropped = 0, spans_dropped = 0, samples_dropped = 0, events_dropped = 0;  // oldest ones, removed at the limit
   int64_t duplicates = 0;                                                                // events that came again with the same sequence number

@@ -13,6 +13,7 @@
 #include "shared/base/error.h"
 #include "shared/history/limits.h"
 #include "shared/history/records.h"
+#include "shared/history/reduction.h"
 #include "shared/wire/message.h"
 
 namespace ringwright::history {
@@ -23,7 +24,7 @@ namespace ringwright::history {
 class Writer {
  public:
   struct Hooks {
-    std::function<void(std::vector<wire::Event>&)> committed;
+    std::function<void(std::vector<wire::Event>&)> committed;  // without events when only the trouble that `failed` told of is over
     std::function<void(const ErrorParts&)> failed;  // a commit failed (disk full, locked, ...): it is tried again every second, nothing is dropped
   };
   // Creates or migrates the file. Throws Error (exit code 6): RW-STORE-001 not readable or no database, RW-STORE-002 schema newer than this
@@ -54,21 +55,33 @@ class Writer {
   std::unique_ptr<Impl> impl_;
 };
 
-// The reading side: read-only connection, usable while a daemon writes; one thread at a time. A file of another schema is refused
-// (RW-STORE-002), a missing one or one that is no history is RW-STORE-001. Everything below takes a run's full id, except run().
+// The reading side: read-only connection, usable while a daemon writes; one thread at a time. A file of an older schema is refused (RW-STORE-002),
+// a newer one is read where it says that this program can (notice()); a missing one, or one that is no history, is RW-STORE-001. Everything below
+// takes a run's full id, except run().
 class Reader {
  public:
   explicit Reader(const std::filesystem::path& file);
   ~Reader();
 
-  std::vector<RunRecord> runs(size_t limit = 1000) const;  // newest first
+  // Not empty: the file is newer than this program, which reads what it knows. Nothing can be written then.
+  std::string notice() const;
+
+  enum class Parts { all, head };                                                    // head: without recipe and fingerprint, which take the time
+  std::vector<RunRecord> runs(size_t limit = 1000, Parts parts = Parts::all) const;  // newest first
   // By full id, unique prefix of an id, or name (newest wins); "last" is the newest. Throws RW-STORE-011 when none matches (exit code 2).
   RunRecord run(const std::string& id_or_name) const;
   std::vector<std::string> metric_names(const std::string& run) const;
-  // Points in step order, one for each step: of a step that a resume repeated, the later segment's. rank -1: the points of the run as a whole (sent
-  // by rank 0). From `after_step` (exclusive) on.
-  std::vector<MetricPoint> metric(const std::string& run, const std::string& name, int rank = -1, int64_t after_step = -1) const;
+  // In the order of their names.
+  std::vector<MetricSummary> metric_summaries(const std::string& run) const;
+  // Points in step order, one for each step: a segment hides what the earlier ones have from its first step on. rank -1: the points of the run as
+  // a whole (sent by rank 0, else by the daemon). From `after_step` (exclusive) on. segment 0: the run's curve; otherwise all of that segment.
+  std::vector<MetricPoint> metric(const std::string& run, const std::string& name, int rank = -1, int64_t after_step = -1, int64_t segment = 0) const;
   std::optional<MetricPoint> last_metric(const std::string& run, const std::string& name) const;
+  // The same curve in at most `pixels` columns of equal width over the steps of the range, both ends included. Reads at most four values for each
+  // pixel (of 256 at least), however many points there are; extremes and the first non-finite point stand in the column of their step.
+  Reduction reduce(const std::string& run, const std::string& name, int rank, StepRange range, size_t pixels) const;
+  // First and last step of the curve; nothing where it has no points.
+  std::optional<StepRange> metric_range(const std::string& run, const std::string& name, int rank = -1) const;
   // In node_sequence order, after `after`; the last `limit` of them when `tail`.
   std::vector<LogLine> logs(const std::string& run, uint64_t after, size_t limit, bool tail) const;
   std::vector<SpanRecord> spans(const std::string& run, int64_t from_step, int64_t to_step) const;
@@ -78,6 +91,9 @@ class Reader {
   // The events of kind `event` and of unknown kinds, newest first.
   std::vector<wire::Event> run_events(const std::string& run, size_t limit) const;
   RunCounters counters(const std::string& run) const;
+  std::vector<SegmentRecord> segments(const std::string& run) const;
+  std::vector<NoteRecord> notes(const std::string& run) const;    // oldest first
+  std::vector<AlertRecord> alerts(const std::string& run) const;  // newest first; run "": the node's
   std::vector<int> metric_ranks(const std::string& run, const std::string& name) const;
   // Committed events by node_sequence in [from, to], at most `limit`; those already pruned from the journal are absent.
   std::vector<wire::Event> events(uint64_t from, uint64_t to, size_t limit) const;

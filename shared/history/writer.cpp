@@ -1,5 +1,6 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -9,10 +10,13 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <unordered_map>
 #include <variant>
 
+#include "shared/base/failpoint.h"
 #include "shared/history/database.h"
 #include "shared/history/recorder.h"
+#include "shared/history/run_rows.h"
 #include "shared/history/sql.h"
 #include "shared/history/store.h"
 
@@ -25,7 +29,8 @@ constexpr size_t kQueueEventsMax = 65'536;
 constexpr size_t kQueuePointsMax = 1'000'000;  // metric points in queued events; a point takes some 100 bytes here
 constexpr size_t kBatchEventsMax = 8'192;
 constexpr auto kTick = std::chrono::milliseconds(20);
-constexpr auto kRetry = std::chrono::seconds(1);
+constexpr auto kTickMax = std::chrono::milliseconds(200);
+constexpr int kRestForWork = 3;  // so many times as long as a commit took, the next one is waited for: it is larger then, and cheaper for each event
 constexpr int kTriesAtEndMax = 3;  // a writer that ends gives up after so many failed commits
 
 // A change that its caller waits for. One that must not be lost is tried again like an event; its caller hears of the first failure.
@@ -43,27 +48,17 @@ size_t points_in(const wire::Event& event) {
   return points == event.body.end() ? 0 : points->size();
 }
 
-std::string dump(const nlohmann::json& json) { return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace); }
+// When a state was reached: by the steady clock, or, of a recording that is played again, as it was recorded.
+struct Moment {
+  bool recorded;
+  Clock::time_point at;
+};
 
-Error unknown_run(const std::string& run) {
-  return Error({"RW-STORE-009", "the history has no run " + run, run, "a run that was created", "", ExitCode::store});
-}
-
-void insert_run(Database& database, const RunRecord& run) {
-  if (database.query(sql::run_find_by_id, run.id).executeStep())
-    throw Error({"RW-STORE-009", "the history has a run " + run.id + " already", run.id, "a new id for each run", "", ExitCode::store});
-  database.run(sql::run_insert, run.id, run.name, run.algorithm, std::string(to_string(run.state)), run.reason,
-               run.created_unix_ns ? run.created_unix_ns : wire::now_unix_ns(), run.started_unix_ns, run.ended_unix_ns, run.world_size,
-               dump(run.mesh), dump(run.recipe), run.recipe_text, run.recipe_path, dump(run.overrides), run.failed_rank, run.last_step,
-               run.color_index);
-}
-
-int64_t key_of(Database& database, const std::string& run) {
+int64_t newest_segment(Database& database, const std::string& run) {
   SQLite::Statement& row = database.query(sql::run_key, run);
-  if (!row.executeStep()) throw unknown_run(run);
-  const int64_t key = row.getColumn(0).getInt64();
+  const int64_t segment = row.executeStep() ? row.getColumn(1).getInt64() : 1;
   row.reset();
-  return key;
+  return segment;
 }
 
 }  // namespace
@@ -71,6 +66,7 @@ int64_t key_of(Database& database, const std::string& run) {
 struct Writer::Impl {
   Impl(const std::filesystem::path& file, Hooks given_hooks, Limits limits)
       : hooks(std::move(given_hooks)),
+        retry(limits.retry_ms),
         lock(prepared(file)),
         database(file, Database::Access::write, limits.lock_wait_ms_max),
         recorder(database, limits),
@@ -89,8 +85,12 @@ struct Writer::Impl {
   void perform(std::function<void(Database&, Recorder&)> change, bool retried);
   void flush();
 
+  int64_t duration_ns(const std::string& run, RunState state, const Moment& now);
+
+  enum class Work { end, batch, probe };
   void work();
-  bool wait_for_work();
+  void probe();
+  Work wait_for_work();
   void take_batch();
   bool commit_until_done();
   void commit_once();
@@ -100,6 +100,7 @@ struct Writer::Impl {
   void batch_done(bool committed);
 
   Hooks hooks;
+  std::chrono::milliseconds retry;
   WriterLock lock;
   Database database;
   Recorder recorder;
@@ -118,6 +119,8 @@ struct Writer::Impl {
   std::vector<wire::Event> batch;
   std::shared_ptr<Task> task;
   Clock::time_point last_commit{};
+  Clock::duration tick = kTick;
+  std::unordered_map<std::string, Moment> running_since;
   std::thread thread;
 };
 
@@ -170,20 +173,50 @@ void Writer::Impl::flush() {
   progress.wait(guard, [&] { return finished >= target; });
 }
 
+// T33: by a clock that never steps, so never negative. -1: not over, or the beginning was not seen.
+int64_t Writer::Impl::duration_ns(const std::string& run, RunState state, const Moment& now) {
+  if (state == RunState::running) running_since.try_emplace(run, now);
+  const auto since = running_since.find(run);
+  if (!is_final(state) || since == running_since.end() || since->second.recorded != now.recorded) return -1;
+  return std::max<int64_t>(-1, std::chrono::duration_cast<std::chrono::nanoseconds>(now.at - since->second.at).count());
+}
+
 void Writer::Impl::work() {
-  while (wait_for_work()) {
+  for (Work work = wait_for_work(); work != Work::end; work = wait_for_work()) {
+    if (work == Work::probe) {
+      probe();
+      continue;
+    }
     take_batch();
     batch_done(commit_until_done());
   }
 }
 
-// The first event after a pause is committed at once; under load there is a commit per tick.
-bool Writer::Impl::wait_for_work() {
+// When nothing waits to be tried again, somebody still has to find out that the trouble is over: those who ask for a new run are refused until then.
+void Writer::Impl::probe() {
+  batch.clear();
+  task.reset();
+  try {
+    commit_once();
+  } catch (const SQLite::Exception& error) {
+    return report(database.describe(error));
+  } catch (const Error& error) {
+    return report(error.parts());
+  }
+  if (hooks.committed) hooks.committed(batch);
+}
+
+// The first event after a pause is committed at once; under load there is a commit per tick, which is longer where commits take long.
+Writer::Impl::Work Writer::Impl::wait_for_work() {
   std::unique_lock guard(mutex);
-  work_to_do.wait(guard, [&] { return stopping || !queue.empty(); });
-  if (queue.empty()) return false;
-  work_to_do.wait_until(guard, last_commit + kTick, [&] { return stopping || urgent || queue.size() >= kBatchEventsMax; });
-  return true;
+  const auto has_work = [&] { return stopping || !queue.empty(); };
+  if (!failing)
+    work_to_do.wait(guard, has_work);
+  else if (!work_to_do.wait_for(guard, retry, has_work))
+    return Work::probe;
+  if (queue.empty()) return Work::end;
+  work_to_do.wait_until(guard, last_commit + tick, [&] { return stopping || urgent || queue.size() >= kBatchEventsMax; });
+  return Work::batch;
 }
 
 // Events up to the next task, or a task alone: a task that fails takes no event with it.
@@ -226,14 +259,19 @@ bool Writer::Impl::commit_until_done() {
     if (task && !task->retried) return false;
     std::unique_lock guard(mutex);
     if (stopping && ++tries_at_end >= kTriesAtEndMax) return false;
-    ending.wait_for(guard, kRetry, [&] { return stopping && tries_at_end == 0; });
+    ending.wait_for(guard, retry, [&] { return stopping && tries_at_end == 0; });
   }
 }
 
 void Writer::Impl::commit_once() {
   last_commit = Clock::now();
   try {
-    database.transact([&] { task ? task->change(database, recorder) : recorder.store(batch); });
+    database.transact([&] {
+      task ? task->change(database, recorder) : recorder.store(batch);
+      failpoint("history.before_commit");
+    });
+    failpoint("history.after_commit");
+    tick = std::clamp<Clock::duration>(kRestForWork * (Clock::now() - last_commit), kTick, kTickMax);
   } catch (...) {
     recorder.forget();
     throw;
@@ -290,18 +328,21 @@ void Writer::create_run(const RunRecord& run) {
 void Writer::set_fingerprint(const std::string& run, const nlohmann::json& fingerprint) {
   impl_->perform(
       [run, fingerprint](Database& database, Recorder&) {
-        database.run(sql::fingerprint_upsert, key_of(database, run), std::string("daemon"), dump(fingerprint));
+        const int64_t key = run_key(database, run);
+        history::set_fingerprint(database, key, newest_segment(database, run), "daemon", fingerprint);
       },
       true);
 }
 
 void Writer::set_state(const std::string& run, RunState state, const std::string& reason, int failed_rank, int64_t time_unix_ns) {
   const int64_t now = time_unix_ns > 0 ? time_unix_ns : wire::now_unix_ns();
+  const Moment moment{time_unix_ns > 0, time_unix_ns > 0 ? Clock::time_point(std::chrono::nanoseconds(now)) : Clock::now()};
   impl_->perform(
-      [=](Database& database, Recorder& recorder) {
-        const int changed = database.run(sql::run_set_state, run, std::string(to_string(state)), reason, failed_rank,
-                                         state == RunState::running ? 1 : 0, is_final(state) ? 1 : 0, now);
-        if (changed == 0) throw unknown_run(run);
+      [=, this](Database& database, Recorder& recorder) {
+        run_key(database, run);
+        const int64_t duration_ns = impl_->duration_ns(run, state, moment);
+        database.run(sql::run_set_state, run, std::string(to_string(state)), reason, failed_rank, state == RunState::running ? 1 : 0,
+                     is_final(state) ? 1 : 0, now, duration_ns);
         if (is_final(state)) recorder.forget_run(run);
       },
       true);
@@ -315,7 +356,8 @@ std::vector<std::string> Writer::mark_unfinished_as_lost(const std::string& reas
         SQLite::Statement& rows = database.query(sql::run_unfinished);
         while (rows.executeStep()) lost.push_back(rows.getColumn(0).getString());
         rows.reset();
-        for (const std::string& run : lost) database.run(sql::run_set_state, run, std::string(to_string(RunState::lost)), reason, -1, 0, 1, now);
+        for (const std::string& run : lost)
+          database.run(sql::run_set_state, run, std::string(to_string(RunState::lost)), reason, -1, 0, 1, now, int64_t{-1});
       },
       false);
   return lost;

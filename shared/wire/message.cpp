@@ -138,6 +138,11 @@ std::string encode_body(const nlohmann::json& body) {
   return frame;
 }
 
+std::string_view body_frame_of(const Event& event, std::string& buffer) {
+  if (!event.body_frame.empty()) return event.body_frame;
+  return buffer = encode_body(event.body);
+}
+
 nlohmann::json decode_body(std::string_view frame) {
   BodyBuilder builder;
   bool good = false;

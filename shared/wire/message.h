@@ -41,6 +41,7 @@ struct Event {
   uint64_t node_sequence = 0;
   int64_t time_unix_ns = 0;
   nlohmann::json body;
+  std::string body_frame = {};  // of one that came over the wire: the body as it came, so that it need not be encoded again; otherwise empty
 };
 
 // The header frame. Throws Error RW-WIRE-001 (no Ringwright frame), RW-WIRE-002 (other protocol version; exit code 5).
@@ -50,6 +51,8 @@ void decode_header(std::string_view frame, Event& event);
 // every text valid UTF-8.
 std::string encode_body(const nlohmann::json& body);
 nlohmann::json decode_body(std::string_view frame);
+// The event's own body frame, else its body encoded into `buffer`.
+std::string_view body_frame_of(const Event& event, std::string& buffer);
 
 // RW-WIRE-002, for whoever finds that the other side speaks version `theirs`.
 Error version_mismatch(int64_t theirs);

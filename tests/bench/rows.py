@@ -1,4 +1,5 @@
 """The table of benchmarks: one entry a row. A new benchmark is a new entry."""
+import pathlib
 from dataclasses import dataclass, field
 from typing import Callable, Optional
 
@@ -112,6 +113,24 @@ def _metric_stream(paths):
     return [str(paths.tests / "bench_metric_stream"), "--worker", str(paths.bin / "ringwright-worker")]
 
 
+def _history(paths, name="history.db"):
+    return str(paths.cache / "bench" / name)
+
+
+def _make_history(paths, name="history.db", *options):
+    if pathlib.Path(_history(paths, name)).exists():
+        return None
+    (paths.cache / "bench").mkdir(parents=True, exist_ok=True)
+    return [str(paths.tests / "bench_history_reads"), "make", "--store", _history(paths, name), *options]
+
+
+def _history_reads(paths, what, name="history.db"):
+    return [str(paths.tests / "bench_history_reads"), what, "--store", _history(paths, name)]
+
+
+_HISTORY_PROGRAMS = ["tests/bench_history_reads", "ringwright"]
+_LARGE_HISTORY = ("history-100m.db", "--runs", "0", "--metrics", "0", "--points", "100000000")
+_QUERY = 'state = failed and mesh.cp >= 2 and loss.last < 2.1 and recipe.policy.model_name ~ "qwen" order by started desc limit 20'
 _METRIC_PROGRAMS = ["tests/bench_metric_stream", "ringwrightd", "ringwright-worker"]
 _STEP = ["--batch", "1", "--seq", "1024", "--steps", "5"]
 
@@ -155,6 +174,27 @@ ROWS = [
         ours=lambda p: [*_metric_stream(p), "--stalled-subscriber"], peer=_metric_stream, needs=_METRIC_PROGRAMS,
         figures=[Figure("points per second", "points_per_s", "points_per_s", "points/s", at_least=0.95),
                  Figure("points lost", "lost", at_most=0, timed=False)]),
+    Row("metrics-8", "Metric points from 8 talk-only workers through the daemon into SQLite, durable",
+        ours=lambda p: [*_metric_stream(p), "--workers", "8", "--points", "4000000"], needs=_METRIC_PROGRAMS,
+        figures=[Figure("points per second", "points_per_s", unit="points/s", at_least=200_000),
+                 Figure("points lost", "lost", at_most=0, timed=False),
+                 Figure("daemon's CPU time per second", "daemon_cores", at_most=1.0),
+                 Figure("daemon's peak memory", "daemon_peak_rss_mib", unit="MiB", at_most=100, timed=False)]),
+    Row("history-list", "ringwright runs list of 10,000 runs with a filter",
+        ours=lambda p: [str(p.bin / "ringwright"), "runs", "list", _QUERY, "--store", _history(p)], prepare=_make_history, needs=_HISTORY_PROGRAMS,
+        figures=[Figure("time", "process_wall_s", unit="ms", scale=1e3, at_most=100)]),
+    Row("history-show", "ringwright runs show of a run with 12,000 metrics",
+        ours=lambda p: [str(p.bin / "ringwright"), "runs", "show", "r_f0000001", "--store", _history(p)], prepare=_make_history,
+        needs=_HISTORY_PROGRAMS, figures=[Figure("time", "process_wall_s", unit="ms", scale=1e3, at_most=200)]),
+    Row("history-reduce", "A series of 1,000,000 points reduced to 2,000 pixels, the file out of the cache",
+        ours=lambda p: _history_reads(p, "reduce"), prepare=_make_history, needs=_HISTORY_PROGRAMS,
+        figures=[Figure("time", "cold_ms", unit="ms", at_most=20),
+                 Figure("then another stretch of it", "zoom_ms", unit="ms"),
+                 Figure("values read for each pixel", "values_per_pixel", at_most=4, timed=False),
+                 Figure("spikes and NaN marks lost", "lost", at_most=0, timed=False)]),
+    Row("history-open", "A history of 100,000,000 values opened, the file out of the cache (made first: 5 GiB)",
+        ours=lambda p: _history_reads(p, "open", _LARGE_HISTORY[0]), prepare=lambda p: _make_history(p, *_LARGE_HISTORY), needs=_HISTORY_PROGRAMS,
+        figures=[Figure("time", "open_ms", unit="ms", at_most=300)]),
     Row("daemon", "ringwrightd from its start to READY=1",
         ours=lambda p: [p.system_python, str(p.bench / "daemon_ready.py"), str(p.bin / "ringwrightd")], needs=["ringwrightd"],
         figures=[Figure("ready after", "ready_ms", unit="ms", at_most=50),

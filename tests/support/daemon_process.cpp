@@ -49,9 +49,11 @@ DaemonProcess::DaemonProcess(const TemporaryFolder& folder, DaemonOptions option
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   const std::string config = "XDG_CONFIG_HOME=" + (folder / "c").string();
+  const std::string failpoint = "RINGWRIGHT_FAILPOINT=" + options.failpoint;
   pid_ = ::fork();
   if (pid_ == 0) {
     ::putenv(const_cast<char*>(config.c_str()));
+    ::putenv(const_cast<char*>(failpoint.c_str()));
     if (options.file_bytes_max > 0) {
       const rlimit limit{options.file_bytes_max, RLIM_INFINITY};
       ::setrlimit(RLIMIT_FSIZE, &limit);

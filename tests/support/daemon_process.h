@@ -23,6 +23,7 @@ struct DaemonOptions {
   std::string worker = "scripted_worker";  // beside the test programs, or a whole path
   std::vector<std::string> more = {"--orphan-grace-s", "0.3", "--stop-grace-s", "0.3"};
   uint64_t file_bytes_max = 0;                     // RLIMIT_FSIZE of the daemon, 0: none
+  std::string failpoint;                           // NAME:COUNT, see shared/base/failpoint.h
   std::filesystem::path runtime_directory, store;  // where they are in the folder, unless said here
 };
 

@@ -41,7 +41,7 @@ std::string state_of(const wire::Endpoints& endpoints, const std::string& run) {
 
 int64_t rows_in(const std::filesystem::path& store, const std::string& run) {
   SQLite::Database database(store.string(), SQLite::OPEN_READONLY);
-  SQLite::Statement count(database, "SELECT count(*) FROM metric JOIN run ON run.key = metric.run WHERE run.id = ?");
+  SQLite::Statement count(database, "SELECT count(*) FROM point JOIN series ON series.key = point.series JOIN run ON run.key = series.run WHERE run.id = ?");
   count.bind(1, run);
   return count.executeStep() ? count.getColumn(0).getInt64() : 0;
 }
@@ -81,6 +81,7 @@ int measure(const Settings& settings) {
                               {"stalled_subscriber", settings.stalled_subscriber},
                               {"daemon_peak_rss_mib", test::memory_mib(daemon.pid(), "VmHWM")},
                               {"daemon_cpu_s", test::cpu_seconds(daemon.pid())},
+                              {"daemon_cores", test::cpu_seconds(daemon.pid()) / seconds},
                               {"ledger_full", counters["ledger_full"]}}
                    .dump()
             << "\n";

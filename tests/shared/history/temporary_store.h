@@ -11,6 +11,7 @@ namespace ringwright::history::testing {
 
 class TemporaryFolder : public test::TemporaryFolder {
  public:
+  using test::TemporaryFolder::TemporaryFolder;
   std::filesystem::path store() const { return path() / "history.db"; }
 };
 

@@ -73,19 +73,18 @@ TEST(StoreFaults, RefusesWhatIsNoHistory) {
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "missing.db"));
 }
 
-TEST(StoreFaults, RefusesANewerSchemaAndLeavesItAlone) {
+TEST(StoreFaults, RefusesToWriteANewerSchemaAndLeavesItAlone) {
   TemporaryFolder folder;
   {
     Writer writer(folder.store(), {});
   }
   SQLite::Database(folder.store(), SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 4711");
-  for (const ErrorParts& error : {error_of([&] { Writer writer(folder.store(), {}); }), error_of([&] { Reader reader(folder.store()); })}) {
-    EXPECT_EQ(error.code, "RW-STORE-002");
-    EXPECT_EQ(error.exit_code, ExitCode::store);
-    EXPECT_THAT(error.what, HasSubstr("schema 4711, newer"));
-    EXPECT_THAT(error.what, HasSubstr("knows (1)"));
-    EXPECT_THAT(error.action, HasSubstr("update Ringwright"));
-  }
+  const ErrorParts error = error_of([&] { Writer writer(folder.store(), {}); });
+  EXPECT_EQ(error.code, "RW-STORE-002");
+  EXPECT_EQ(error.exit_code, ExitCode::store);
+  EXPECT_THAT(error.what, HasSubstr("schema 4711, newer"));
+  EXPECT_THAT(error.what, HasSubstr("knows (2)"));
+  EXPECT_THAT(error.action, HasSubstr("update Ringwright"));
   EXPECT_EQ(SQLite::Database(folder.store(), SQLite::OPEN_READONLY).execAndGet("PRAGMA user_version").getInt(), 4711);
 }
 
