@@ -42,6 +42,19 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
+LogLine log_line_of(SQLite::Statement& row) {
+  return {static_cast<uint64_t>(row.getColumn(0).getInt64()), row.getColumn(1).getInt64(), row.getColumn(2).getInt(), row.getColumn(3).getString(),
+          row.getColumn(4).getString()};
+}
+
+int64_t as_limit(uint64_t limit) { return static_cast<int64_t>(std::min<uint64_t>(limit, INT64_MAX)); }
+
+std::string_view blob_of(const SQLite::Column& column) {
+  return {static_cast<const char*>(column.getBlob()), static_cast<size_t>(column.getBytes())};
+}
+
+}  // namespace
+
 RunRecord run_of(SQLite::Statement& row) {
   RunRecord run;
   run.id = row.getColumn(1).getString();
@@ -64,19 +77,6 @@ RunRecord run_of(SQLite::Statement& row) {
   run.tags = split(row.getColumn(18).getString(), kTagSeparator);
   return run;
 }
-
-LogLine log_line_of(SQLite::Statement& row) {
-  return {static_cast<uint64_t>(row.getColumn(0).getInt64()), row.getColumn(1).getInt64(), row.getColumn(2).getInt(), row.getColumn(3).getString(),
-          row.getColumn(4).getString()};
-}
-
-int64_t as_limit(uint64_t limit) { return static_cast<int64_t>(std::min<uint64_t>(limit, INT64_MAX)); }
-
-std::string_view blob_of(const SQLite::Column& column) {
-  return {static_cast<const char*>(column.getBlob()), static_cast<size_t>(column.getBytes())};
-}
-
-}  // namespace
 
 std::optional<int64_t> Reader::Impl::find(const std::string& id_or_name) {
   if (auto key = number(sql::run_find_by_id, id_or_name)) return key;

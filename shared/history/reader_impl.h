@@ -17,6 +17,9 @@
 
 namespace ringwright::history {
 
+// The run of a row with the columns of sql::run_list.
+RunRecord run_of(SQLite::Statement& row);
+
 struct Reader::Impl {
   explicit Impl(const std::filesystem::path& file) : database(file, Database::Access::read), pyramid(database) {}
 

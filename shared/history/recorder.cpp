@@ -168,8 +168,9 @@ void Recorder::store_alert(const wire::Event& event, RunCache& run) {
   alert.kind = event.body.at("kind").get<std::string>();
   alert.topic = event.body.value("topic", "");
   alert.text = event.body.value("text", "");
+  alert.count = std::max<int64_t>(1, event.body.value("times", int64_t{1}));
   alert.detail = event.body;
-  for (const char* field : {"name", "kind", "topic", "text"}) alert.detail.erase(field);
+  for (const char* field : {"name", "kind", "topic", "text", "times"}) alert.detail.erase(field);
   alert.first_unix_ns = alert.last_unix_ns = event.time_unix_ns;
   upsert_alert(database_, run.key, alert);
 }

@@ -68,6 +68,8 @@ class Reader {
 
   enum class Parts { all, head };                                                    // head: without recipe and fingerprint, which take the time
   std::vector<RunRecord> runs(size_t limit = 1000, Parts parts = Parts::all) const;  // newest first
+  // Those that a query finds (shared/query/query.h), in its order; `limit`: where it has none itself. Throws Error RW-QUERY-001 ... (exit code 2).
+  std::vector<RunRecord> find(std::string_view query, size_t limit = 1000, Parts parts = Parts::head) const;
   // By full id, unique prefix of an id, or name (newest wins); "last" is the newest. Throws RW-STORE-011 when none matches (exit code 2).
   RunRecord run(const std::string& id_or_name) const;
   std::vector<std::string> metric_names(const std::string& run) const;

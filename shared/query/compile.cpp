@@ -21,7 +21,7 @@ class Compiler {
   explicit Compiler(const Context& context) : context_(context) {}
 
   Compiled compile(const Query& query) {
-    std::string sql = "SELECT run.key, run.id FROM run";
+    std::string sql = "FROM run";
     const std::string condition = query.condition ? of(*query.condition) : "";
     if (!names_archived_) sql += " WHERE run.archived = 0" + (condition.empty() ? "" : " AND " + condition);
     if (names_archived_ && !condition.empty()) sql += " WHERE " + condition;

@@ -21,7 +21,7 @@ namespace ringwright::query {
 using Parameter = std::variant<int64_t, double, std::string>;
 
 struct Compiled {
-  std::string sql;  // one statement with the columns key and id of table run; parameters ?1, ?2, ...
+  std::string sql;  // "FROM run WHERE ... ORDER BY ... LIMIT ...", to be put behind the columns that are wanted; parameters ?1, ?2, ...
   std::vector<Parameter> parameters;
   std::optional<int64_t> limit;  // what the query itself says
 };
