@@ -12,6 +12,7 @@ pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(libarchive REQUIRED IMPORTED_TARGET libarchive)
 
 function(ringwright_find_static target library header)
   find_library(${target}_LIBRARY ${library} REQUIRED)

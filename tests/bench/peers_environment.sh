@@ -3,7 +3,7 @@
 set -euo pipefail
 readonly cache="${RINGWRIGHT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ringwright}"
 readonly folder="$cache/peers-torch-2.11.0"
-readonly packages=(torch==2.11.0 transformers==5.24.0 tokenizers==0.23.3 safetensors==0.8.0 numpy==2.4.6 axolotl-ringmaster==0.2.7)
+readonly packages=(torch==2.11.0 transformers==5.24.0 tokenizers==0.23.3 safetensors==0.8.0 numpy==2.4.6 axolotl-ringmaster==0.2.7 tensorboard==2.21.0)
 
 complete() {
   local package name

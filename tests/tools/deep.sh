@@ -34,9 +34,10 @@ for fuzzer in build/fuzz/bin/fuzz/*; do
   rm -rf "$corpus"
 done
 
-part "Checkpoints and ids as transformers and tokenizers see them"
+part "Checkpoints, ids and event files as transformers, tokenizers and TensorBoard see them"
 python=$(tests/bench/peers_environment.sh)
 RINGWRIGHT_PEER_PYTHON=$python tests/tools/verify_checkpoints.sh build/release/bin
 tests/tools/verify_demo.sh build/release/bin "$python"
+"$python" tests/tools/verify_tensorboard.py build/release/bin
 "$python" tests/tools/compare_tokenizer.py --program build/release/bin/tests/encode_text --tokenizer assets/models/demo/tokenizer.json \
   --text "${RINGWRIGHT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ringwright}/data/kjv.txt" --lines 1000
