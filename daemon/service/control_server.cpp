@@ -62,14 +62,17 @@ const ControlServer::Operation ControlServer::kOperations[] = {{"hello", &Contro
                                                                {"run.list", &ControlServer::run_list},
                                                                {"snapshot", &ControlServer::snapshot},
                                                                {"events.range", &ControlServer::events_range},
-                                                               {"daemon.stop", &ControlServer::daemon_stop}};
+                                                               {"daemon.stop", &ControlServer::daemon_stop},
+                                                               {"alert.test", &ControlServer::alert_test},
+                                                               {"alert.result", &ControlServer::alert_result}};
 
 ControlServer::ControlServer(zmq::context_t& context, const Options& options, Ledger& ledger, EventHub& hub, Supervisor& supervisor,
-                             int64_t started_unix_ns)
+                             AlertCenter& alerts, int64_t started_unix_ns)
     : options_(options),
       ledger_(ledger),
       hub_(hub),
       supervisor_(supervisor),
+      alerts_(alerts),
       started_unix_ns_(started_unix_ns),
       socket_(context, zmq::socket_type::router) {
   socket_.set(zmq::sockopt::linger, kLinger_ms);
@@ -142,6 +145,7 @@ nlohmann::json ControlServer::status(const json& request) {
   json reply = hello(request);
   json counters = supervisor_.counters();
   counters.update(ledger_.counters());
+  counters.update(alerts_.counters());
   counters.update({{"requests", requests_}, {"requests_refused", refused_}, {"damaged_worker_messages", damaged_worker_messages_}});
   reply["counters"] = std::move(counters);
   reply["orphan_grace_s"] = options_.orphan_grace_s;
@@ -200,6 +204,12 @@ nlohmann::json ControlServer::events_range(const json& request) {
   }
   return {{"events", std::move(events)}, {"next", next}, {"oldest", reader.oldest_journal_sequence()}};
 }
+
+nlohmann::json ControlServer::alert_test(const json&) {
+  return {{"test", alerts_.test()}, {"command", options_.alerts.command}, {"time_limit_s", options_.alerts.command_time_limit_s}};
+}
+
+nlohmann::json ControlServer::alert_result(const json& request) { return alerts_.test_result(request.at("test").get<uint64_t>()); }
 
 nlohmann::json ControlServer::daemon_stop(const json& request) {
   end_wish_ = request.value("drain", false) ? EndWish::after_runs : EndWish::stop_runs;

@@ -6,6 +6,7 @@
 #include <string>
 #include <zmq.hpp>
 
+#include "daemon/service/alert_center.h"
 #include "daemon/service/event_hub.h"
 #include "daemon/service/ledger.h"
 #include "daemon/service/options.h"
@@ -18,7 +19,8 @@ enum class EndWish { none, after_runs, stop_runs };
 
 class ControlServer {
  public:
-  ControlServer(zmq::context_t& context, const Options& options, Ledger& ledger, EventHub& hub, Supervisor& supervisor, int64_t started_unix_ns);
+  ControlServer(zmq::context_t& context, const Options& options, Ledger& ledger, EventHub& hub, Supervisor& supervisor, AlertCenter& alerts,
+                int64_t started_unix_ns);
 
   zmq::socket_t& socket() { return socket_; }
   // Answers what waits, at most `kRequestsMax` of them.
@@ -46,11 +48,14 @@ class ControlServer {
   json snapshot(const json& request);
   json events_range(const json& request);
   json daemon_stop(const json& request);
+  json alert_test(const json& request);
+  json alert_result(const json& request);
 
   const Options& options_;
   Ledger& ledger_;
   EventHub& hub_;
   Supervisor& supervisor_;
+  AlertCenter& alerts_;
   int64_t started_unix_ns_;
   zmq::socket_t socket_;
   EndWish end_wish_ = EndWish::none;

@@ -40,6 +40,7 @@ void declare_options(CLI::App& app, Options& options) {
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
   app.footer(
       "$XDG_CONFIG_HOME/ringwright/daemon.yaml may set orphan_grace_s and stop_grace_s; the command line goes first.\n"
+      "Its section alerts says what is worth an alert and which command hears of it: see ringwright alert --help.\n"
       "SIGTERM stops the runs and then the daemon; a second one kills them.");
 }
 

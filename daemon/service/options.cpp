@@ -19,6 +19,7 @@ struct Key {
   std::optional<double> Config::* value;
 };
 constexpr Key kKeys[] = {{"orphan_grace_s", &Config::orphan_grace_s}, {"stop_grace_s", &Config::stop_grace_s}};
+constexpr const char* kAlerts = "alerts";
 constexpr const char* kSection = "daemon";  // the keys may stand below it too: daemon.orphan_grace_s
 
 std::string place(const std::filesystem::path& file, const YAML::Mark& mark) {
@@ -33,6 +34,33 @@ double read_seconds(const std::filesystem::path& file, const std::string& name, 
   return seconds;
 }
 
+// A plain scalar is what it looks like.
+nlohmann::json to_json(const YAML::Node& node) {
+  nlohmann::json json;
+  if (node.IsMap()) {
+    json = nlohmann::json::object();
+    for (const auto& entry : node) json[entry.first.as<std::string>()] = to_json(entry.second);
+  } else if (node.IsSequence()) {
+    json = nlohmann::json::array();
+    for (const YAML::Node& item : node) json.push_back(to_json(item));
+  } else if (node.IsScalar()) {
+    int64_t integer = 0;
+    double number = 0;
+    const bool plain = node.Tag() == "?";
+    if (plain && YAML::convert<int64_t>::decode(node, integer))
+      json = integer;
+    else if (plain && YAML::convert<double>::decode(node, number))
+      json = number;
+    else
+      json = node.as<std::string>();
+  }
+  return json;
+}
+
+alerts::Settings read_alerts(const std::filesystem::path& file, const YAML::Node& node) {
+  return alerts::read_settings(to_json(node), [&](const std::string& key) { return key + " (" + place(file, node.Mark()) + ")"; });
+}
+
 void read_map(const std::filesystem::path& file, const YAML::Node& map, Config& config, bool section_allowed) {
   if (!map.IsMap())
     throw Error({"RW-DAEMON-010", "the configuration is no map of keys", place(file, map.Mark()), "lines such as orphan_grace_s: 30", ""});
@@ -42,15 +70,19 @@ void read_map(const std::filesystem::path& file, const YAML::Node& map, Config& 
       read_map(file, entry.second, config, false);
       continue;
     }
+    if (name == kAlerts) {
+      config.alerts = read_alerts(file, entry.second);
+      continue;
+    }
     const Key* known = nullptr;
-    std::vector<std::string> names;
+    std::vector<std::string> names = {kAlerts};
     for (const Key& key : kKeys) {
       names.push_back(key.name);
       if (name == key.name) known = &key;
     }
     if (!known) {
       const std::string nearest = text::nearest(name, names);
-      throw Error({"RW-DAEMON-011", "unknown key `" + name + "`", place(file, entry.first.Mark()), "orphan_grace_s or stop_grace_s",
+      throw Error({"RW-DAEMON-011", "unknown key `" + name + "`", place(file, entry.first.Mark()), "orphan_grace_s, stop_grace_s or alerts",
                    nearest.empty() ? "remove it" : "write " + nearest});
     }
     config.*known->value = read_seconds(file, name, entry.second);
@@ -83,6 +115,7 @@ Config read_config(const std::filesystem::path& file) {
 void complete(Options& options, const Config& config) {
   if (options.orphan_grace_s < 0) options.orphan_grace_s = config.orphan_grace_s.value_or(30);
   if (options.stop_grace_s < 0) options.stop_grace_s = config.stop_grace_s.value_or(10);
+  if (config.alerts) options.alerts = *config.alerts;
   if (options.store.empty()) options.store = paths::default_store();
   options.store = std::filesystem::absolute(options.store);
   if (options.worker_program.empty()) options.worker_program = program_beside_this_one("ringwright-worker");

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "shared/alerts/rules.h"
+
 namespace ringwright::service {
 
 struct Options {
@@ -18,16 +20,18 @@ struct Options {
   std::string log_level = "info";
   double orphan_grace_s = 30;
   double stop_grace_s = 10;
+  alerts::Settings alerts;
 };
 
 // The part that daemon.yaml may set.
 struct Config {
   std::optional<double> orphan_grace_s;
   std::optional<double> stop_grace_s;
+  std::optional<alerts::Settings> alerts;
 };
 
 // An absent file is an empty one. Throws Error RW-DAEMON-010 (no YAML), RW-DAEMON-011 (unknown key, with the nearest known one), RW-DAEMON-012
-// (wrong value), each with file:line:column.
+// (wrong value), each with file:line:column, and RW-ALERT-001, RW-ALERT-002 for what stands below `alerts`.
 Config read_config(const std::filesystem::path& file);
 
 // Fills in what was not given: configuration, then defaults. Paths become absolute, folders are made.

@@ -53,8 +53,9 @@ Server::Server(const Options& options)
       ledger_(options.store),
       link_(context_, wire::endpoints_in(options.runtime_directory).workers),
       hub_(context_, wire::endpoints_in(options.runtime_directory).events, ledger_.node_sequence(), started_unix_ns_),
-      supervisor_(options, ledger_, link_, wire::endpoints_in(options.runtime_directory).workers),
-      control_(context_, options, ledger_, hub_, supervisor_, started_unix_ns_),
+      alerts_(options.alerts, ledger_, options.store.parent_path()),
+      supervisor_(options, ledger_, link_, alerts_, wire::endpoints_in(options.runtime_directory).workers),
+      control_(context_, options, ledger_, hub_, supervisor_, alerts_, started_unix_ns_),
       signals_(new_signal_fd()) {
   mark_lost_runs();
 }
@@ -68,6 +69,7 @@ void Server::mark_lost_runs() {
   constexpr const char* kReason = "the daemon ended while the run was going on";
   for (const std::string& run : ledger_.mark_unfinished_as_lost(kReason)) {
     spdlog::warn("run {}: lost: {}", run, kReason);
+    alerts_.watch(ledger_.reader().run(run));
     ledger_.append_own(run, {{"name", "run.state"}, {"state", history::to_string(history::RunState::lost)}, {"reason", kReason}});
   }
 }
@@ -83,7 +85,7 @@ void Server::run() {
   items[kOutput] = {nullptr, supervisor_.output_fd(), ZMQ_POLLIN, 0};
   while (!is_over()) {
     const bool room = ledger_.has_room();  // otherwise the workers wait, and nobody else does
-    zmq::poll(items.data(), room ? kItems : kWorkers, supervisor_.active() > 0 ? kTick : 10 * kTick);
+    zmq::poll(items.data(), room ? kItems : kWorkers, supervisor_.active() > 0 || alerts_.busy() ? kTick : 10 * kTick);
     if (items[kSignals].revents) take_signals();
     if (items[kCommitted].revents) take_committed();
     if (room && items[kWorkers].revents) take_worker_events();
@@ -142,6 +144,7 @@ void Server::each_second() {
     tick_at_ = now + kTick;
     supervisor_.reap();
     supervisor_.tick();
+    alerts_.tick();
   }
   if (now < second_at_) return;
   second_at_ = now + std::chrono::seconds(1);
@@ -156,7 +159,9 @@ bool Server::is_over() {
     if (!ending_ && control_.end_wish() == EndWish::stop_runs) begin_to_end(false);
     return false;
   }
-  if (ending_ || control_.end_wish() != EndWish::none) return true;
+  if (ending_) return true;
+  if (alerts_.busy()) return false;  // for as long as its command may run
+  if (control_.end_wish() != EndWish::none) return true;
   if (!options_.exit_when_idle) return false;
   return Clock::now() - last_active_at_ >= (supervisor_.launched() > 0 ? std::chrono::duration_cast<Clock::duration>(kIdleAfterLastRun)
                                                                        : std::chrono::duration_cast<Clock::duration>(kIdleBeforeFirstRun));

@@ -6,6 +6,7 @@
 #include <functional>
 #include <zmq.hpp>
 
+#include "daemon/service/alert_center.h"
 #include "daemon/service/control_server.h"
 #include "daemon/service/event_hub.h"
 #include "daemon/service/ledger.h"
@@ -43,6 +44,7 @@ class Server {
   Ledger ledger_;
   WorkerLink link_;
   EventHub hub_;
+  AlertCenter alerts_;
   Supervisor supervisor_;
   ControlServer control_;
   Fd signals_;

@@ -13,9 +13,8 @@ namespace ringwright::service {
 namespace {
 
 Error not_started(const SpawnRequest& request, int reason) {
-  return Error({"RW-DAEMON-021", std::string("a worker cannot be started: ") + std::strerror(reason), request.program.string(),
-                "a program that can be run", "install ringwright-worker beside ringwrightd, or start the daemon with --worker PROGRAM",
-                ExitCode::run_failed});
+  return Error({"RW-DAEMON-021", request.role + " cannot be started: " + std::strerror(reason), request.program.string(), "a program that can be run",
+                "install ringwright-worker beside ringwrightd, or start the daemon with --worker PROGRAM", ExitCode::run_failed});
 }
 
 struct FileActions {
@@ -77,7 +76,10 @@ Spawned spawn(const SpawnRequest& request) {
   auto [out_read, out_write] = output_pipe(request);
   auto [err_read, err_write] = output_pipe(request);
   FileActions actions;
-  ::posix_spawn_file_actions_addopen(&actions.value, 0, "/dev/null", O_RDONLY, 0);
+  if (request.input_fd >= 0)
+    ::posix_spawn_file_actions_adddup2(&actions.value, request.input_fd, 0);
+  else
+    ::posix_spawn_file_actions_addopen(&actions.value, 0, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&actions.value, out_write.get(), 1);
   ::posix_spawn_file_actions_adddup2(&actions.value, err_write.get(), 2);
   if (request.inherited_fd >= 0) ::posix_spawn_file_actions_adddup2(&actions.value, request.inherited_fd, kInheritedFd);
@@ -87,8 +89,8 @@ Spawned spawn(const SpawnRequest& request) {
   arguments.insert(arguments.end(), request.arguments.begin(), request.arguments.end());
   std::vector<std::string> environment = environment_with(request.environment);
   Spawned spawned;
-  const int reason = ::posix_spawn(&spawned.pid, request.program.c_str(), &actions.value, &attributes.value, pointers(arguments).data(),
-                                   pointers(environment).data());
+  const int reason = ::posix_spawnp(&spawned.pid, request.program.c_str(), &actions.value, &attributes.value, pointers(arguments).data(),
+                                    pointers(environment).data());
   if (reason != 0) throw not_started(request, reason);
   spawned.out = std::move(out_read);
   spawned.err = std::move(err_read);

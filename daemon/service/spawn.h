@@ -1,4 +1,4 @@
-// Starting one worker process.
+// Starting a process of a worker, or of the command that hears of alerts.
 #pragma once
 
 #include <sys/types.h>
@@ -30,11 +30,13 @@ class Fd {
 };
 
 struct SpawnRequest {
-  std::filesystem::path program;
+  std::filesystem::path program;                                 // looked for in PATH when it is a mere name
   std::vector<std::string> arguments;                            // without the program's name
   std::vector<std::pair<std::string, std::string>> environment;  // on top of ours
   std::filesystem::path directory;                               // where it runs
   int inherited_fd = -1;                                         // becomes kInheritedFd there
+  std::string role = "a worker";                                 // for errors
+  int input_fd = -1;                                             // its standard input; -1: /dev/null
 };
 inline constexpr int kInheritedFd = 3;
 
@@ -43,7 +45,7 @@ struct Spawned {
   Fd out, err;     // reading ends, non-blocking
 };
 
-// In a process group of its own, standard input from /dev/null, no other descriptor of ours, default signal handling. Throws Error
+// In a process group of its own, no other descriptor of ours, default signal handling. Throws Error
 // RW-DAEMON-021 when it cannot be started.
 Spawned spawn(const SpawnRequest& request);
 

@@ -33,8 +33,8 @@ int new_epoll() {
 
 }  // namespace
 
-Supervisor::Supervisor(const Options& options, Ledger& ledger, WorkerLink& link, std::string workers_endpoint)
-    : output_poll_(new_epoll()), services_{options, ledger, link, std::move(workers_endpoint), output_poll_.get()} {
+Supervisor::Supervisor(const Options& options, Ledger& ledger, WorkerLink& link, AlertCenter& alerts, std::string workers_endpoint)
+    : output_poll_(new_epoll()), services_{options, ledger, link, std::move(workers_endpoint), output_poll_.get()}, alerts_(alerts) {
   adopt_orphans_below();
 }
 
@@ -47,8 +47,9 @@ Supervisor::~Supervisor() {
 }
 
 void Supervisor::end_strays() {
-  strays_possible_ = service::end_strays(
-      [this](pid_t pid) { return std::any_of(runs_.begin(), runs_.end(), [&](const auto& entry) { return entry.second->has_worker(pid); }); });
+  strays_possible_ = service::end_strays([this](pid_t pid) {
+    return alerts_.has_process(pid) || std::any_of(runs_.begin(), runs_.end(), [&](const auto& entry) { return entry.second->has_worker(pid); });
+  });
 }
 
 std::string Supervisor::launch(const nlohmann::json& arguments) {
@@ -63,6 +64,7 @@ std::string Supervisor::launch(const nlohmann::json& arguments) {
                  "ringwright-worker beside ringwrightd", "install it there, or start the daemon with --worker PROGRAM", ExitCode::run_failed});
   LaunchRequest request = read_launch_request(arguments);
   admit(request);
+  (void)AlertCenter::rules_of(request.record.recipe);
   ListeningPort port(request.port);
   request.record.id = new_id();
   request.record.state = history::RunState::queued;
@@ -101,6 +103,7 @@ void Supervisor::record_and_start(history::RunRecord record, wire::WorkerSpec sp
     std::filesystem::remove_all(directory, failure);
     throw;
   }
+  alerts_.watch(record);
   services_.ledger.set_fingerprint(record.id, fingerprint::node_fingerprint());
   const std::string id = record.id;
   Run& run = *(runs_[id] = std::make_unique<Run>(services_, std::move(record), std::move(spec)));
@@ -180,6 +183,7 @@ void Supervisor::ping() {
 }
 
 void Supervisor::note_published(const wire::Event& event) {
+  alerts_.note(event);
   if (const auto found = runs_.find(event.run); found != runs_.end()) found->second->note_published(event);
 }
 

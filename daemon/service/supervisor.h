@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "daemon/service/alert_center.h"
 #include "daemon/service/run.h"
 
 namespace ringwright::service {
@@ -15,7 +16,7 @@ inline constexpr size_t kActiveRunsMax = 64;
 
 class Supervisor {
  public:
-  Supervisor(const Options& options, Ledger& ledger, WorkerLink& link, std::string workers_endpoint);
+  Supervisor(const Options& options, Ledger& ledger, WorkerLink& link, AlertCenter& alerts, std::string workers_endpoint);
   ~Supervisor();
 
   // Checks, records, starts. Returns the run's id. Throws what stands in the way; nothing is started or recorded then.
@@ -53,6 +54,7 @@ class Supervisor {
 
   Fd output_poll_;
   RunServices services_;
+  AlertCenter& alerts_;
   std::map<std::string, std::unique_ptr<Run>> runs_;  // those that are not over
   std::string refusal_;
   uint64_t launched_ = 0, unknown_events_ = 0, lines_cut_ = 0, log_write_failures_ = 0;

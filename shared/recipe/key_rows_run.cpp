@@ -80,7 +80,7 @@ std::vector<KeyRow> run_key_rows() {
        "backend claim_meta_poll_interval_s enabled global_segment_size impl local_buffer_size num_storage_units storage_capacity"},
       {"ringwright", used, nullptr, "", "",
        "name threads_per_rank probe_first paths.* cp.chunk cp.flavour cp.method cp.transport data.text_rows optimizer.decay_rule "
-       "packing.document_divisor packing.skip_long"},
+        "packing.document_divisor packing.skip_long alerts"},
       {"ringwright", not_yet, asks::for_something, "this version does not act on it", "~{key}",
        "compat.* rollout.* restart.max"},
       {"", noted, nullptr, "a name of the user's own, for use in other keys", "",

@@ -13,6 +13,8 @@
 //   events.range     {from, to, limit, run?} -> {events: [[topic, header, body], ...], next, oldest}: committed events by node_sequence, of one
 //                     run where `run` is given. `next`: where to go on; `oldest`: what lies before it has been pruned from the journal
 //   status           {} -> hello's fields and {counters: {name: number}}: how often each bound was hit
+//   alert.test       {} -> {test, command [text], time_limit_s}: the command for alerts is called with a made-up one
+//   alert.result     {test} -> {done, good, what, seconds}: how that call went
 //   daemon.stop      {drain: bool}     -> {}: drain waits for the runs, otherwise they are stopped first
 //
 // Events: XPUB at <runtime directory>/events.sock. On subscribing, a subscriber gets a welcome message: topic "welcome", then one

@@ -42,6 +42,21 @@ TEST_F(ConfigFile, KeysMayStandBelowDaemon) {
   EXPECT_EQ(read_config(file()).orphan_grace_s, 7.0);
 }
 
+TEST_F(ConfigFile, AlertsAreReadAndRefusedWithTheirPlace) {
+  write(
+      "stop_grace_s: 1\nalerts:\n  command: [notify, '7']\n  rules:\n    - {kind: threshold, metric: train/loss, above: 1e2}\n    - {kind: disk, "
+      "free_below: 2 GiB}\n");
+  const Config config = read_config(file());
+  ASSERT_TRUE(config.alerts);
+  EXPECT_EQ(config.alerts->command, (std::vector<std::string>{"notify", "7"}));
+  EXPECT_EQ(config.alerts->rules.at(0).above, 100);
+  write("alerts:\n  rules:\n    - {kind: stal}\n");
+  EXPECT_EQ(error().code, "RW-ALERT-001");
+  EXPECT_EQ(error().where, "alerts.rules[0].kind (" + file().string() + ":2:3)");
+  write("alerts: [1]\n");
+  EXPECT_EQ(error().code, "RW-ALERT-002");
+}
+
 TEST_F(ConfigFile, UnknownKeyIsRefusedWithTheNearest) {
   write("stop_grace_s: 1\norphan_grace: 3\n");
   const ErrorParts parts = error();
