@@ -1,11 +1,8 @@
 #include "console/cli/metric_series.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "shared/base/text.h"
-#include "shared/history/metric_value.h"
 
 namespace ringwright::cli {
 namespace {
@@ -29,18 +26,6 @@ std::vector<Series> read_series(const history::Reader& reader, const history::Ru
     all.push_back({name, reader.metric(run.id, name, rank)});
   }
   return all;
-}
-
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
-}
-
-std::string csv_number(double value) {
-  const nlohmann::json json = history::metric_value_to_json(value);
-  return json.is_string() ? json.get<std::string>() : fmt::format("{}", value);
 }
 
 }  // namespace ringwright::cli

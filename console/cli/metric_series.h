@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "shared/exchange/text_export.h"
 #include "shared/history/store.h"
 
 namespace ringwright::cli {
@@ -17,9 +18,7 @@ struct Series {
 // the run does not have, with the nearest one.
 std::vector<Series> read_series(const history::Reader& reader, const history::RunRecord& run, const std::vector<std::string>& names, int rank = -1);
 
-// A field of a CSV line, in quotes where it needs them (RFC 4180).
-std::string csv_field(const std::string& text);
-// A number of a CSV line: shortest digits that give it back, "NaN", "Infinity", "-Infinity".
-std::string csv_number(double value);
+using exchange::csv_field;
+using exchange::csv_number;
 
 }  // namespace ringwright::cli

@@ -7,7 +7,6 @@
 
 #include "console/cli/terminal.h"
 #include "shared/base/printable.h"
-#include "shared/history/metric_value.h"
 
 namespace ringwright::cli {
 namespace {
@@ -22,27 +21,6 @@ constexpr StateStyle kStateStyles[] = {{history::RunState::paused, Style::warnin
                                        {history::RunState::starting, Style::accent}, {history::RunState::stopping, Style::warning},
                                        {history::RunState::finished, Style::good},   {history::RunState::failed, Style::bad},
                                        {history::RunState::lost, Style::bad},        {history::RunState::stopped, Style::warning}};
-
-struct KindName {
-  wire::Kind kind;
-  const char* name;
-};
-constexpr KindName kKindNames[] = {{wire::Kind::metric, "metric"}, {wire::Kind::log, "log"},       {wire::Kind::event, "event"},
-                                   {wire::Kind::span, "span"},     {wire::Kind::sample, "sample"}, {wire::Kind::heartbeat, "heartbeat"}};
-
-std::string kind_name(wire::Kind kind) {
-  for (const KindName& entry : kKindNames)
-    if (entry.kind == kind) return entry.name;
-  return fmt::format("unknown {}", static_cast<int>(kind));
-}
-
-// JSON has no NaN; nlohmann would print null.
-nlohmann::json with_printable_numbers(nlohmann::json json) {
-  if (json.is_number_float()) return history::metric_value_to_json(json.get<double>());
-  if (json.is_structured())
-    for (auto& item : json) item = with_printable_numbers(std::move(item));
-  return json;
-}
 
 }  // namespace
 
@@ -80,47 +58,5 @@ std::string styled_state(history::RunState state) {
     if (entry.state == state) return styled(history::to_string(state), entry.style);
   return std::string(history::to_string(state));
 }
-
-nlohmann::json to_json(const history::RunRecord& run) {
-  return {{"id", run.id},
-          {"name", run.name},
-          {"algorithm", run.algorithm},
-          {"state", std::string(history::to_string(run.state))},
-          {"reason", run.reason},
-          {"failed_rank", run.failed_rank},
-          {"created_unix_ns", run.created_unix_ns},
-          {"started_unix_ns", run.started_unix_ns},
-          {"ended_unix_ns", run.ended_unix_ns},
-          {"world_size", run.world_size},
-          {"mesh", run.mesh},
-          {"recipe_path", run.recipe_path},
-          {"overrides", run.overrides},
-          {"last_step", run.last_step}};
-}
-
-nlohmann::json to_json(const history::MetricPoint& point) {
-  return {{"step", point.step},
-          {"value", history::metric_value_to_json(point.value)},
-          {"tokens", point.tokens},
-          {"time_unix_ns", point.time_unix_ns},
-          {"rank", point.rank}};
-}
-
-nlohmann::json to_json(const history::LogLine& line) {
-  return {
-      {"node_sequence", line.node_sequence}, {"time_unix_ns", line.time_unix_ns}, {"rank", line.rank}, {"level", line.level}, {"text", line.text}};
-}
-
-nlohmann::json to_json(const wire::Event& event) {
-  return {{"kind", kind_name(event.kind)},
-          {"run", event.run},
-          {"rank", event.rank},
-          {"node_sequence", event.node_sequence},
-          {"time_unix_ns", event.time_unix_ns},
-          {"body", with_printable_numbers(event.body)}};
-}
-
-std::string dump_line(const nlohmann::json& json) { return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"; }
-std::string dump_document(const nlohmann::json& json) { return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"; }
 
 }  // namespace ringwright::cli

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "shared/exchange/record_json.h"
 #include "shared/history/records.h"
 #include "shared/history/store.h"
 #include "shared/wire/message.h"
@@ -24,15 +25,8 @@ std::string tolerance_verdict(bool good, double tolerance);
 // In the state's colour where stdout shows any.
 std::string styled_state(history::RunState state);
 
-// Everything about a run but its texts and recipe, which runs show and export add.
-nlohmann::json to_json(const history::RunRecord& run);
-nlohmann::json to_json(const history::MetricPoint& point);
-nlohmann::json to_json(const history::LogLine& line);
-nlohmann::json to_json(const wire::Event& event);
-
-// JSON on one line, whatever bytes are in its texts.
-std::string dump_line(const nlohmann::json& json);
-// The same over several lines, for one document.
-std::string dump_document(const nlohmann::json& json);
+using exchange::dump_document;
+using exchange::dump_line;
+using exchange::to_json;
 
 }  // namespace ringwright::cli

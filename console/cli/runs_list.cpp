@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <cstdio>
 
 #include "console/cli/run_text.h"
@@ -5,12 +7,14 @@
 #include "console/cli/store_option.h"
 #include "console/cli/table.h"
 #include "shared/base/text.h"
+#include "shared/query/query.h"
 
 namespace ringwright::cli {
 namespace {
 
 struct Options {
   StoreOption store;
+  std::vector<std::string> words;
   size_t limit = 20;
   std::string state;
 };
@@ -41,20 +45,30 @@ void print_table(const history::Reader& reader, const std::vector<history::RunRe
   table.print();
 }
 
+std::string query_of(const Options& options) {
+  const std::string query = fmt::format("{}", fmt::join(options.words, " "));
+  if (options.state.empty()) return query;
+  if (!query.empty())
+    throw Error(
+        {"RW-CLI-046", "--state and a query are both given", query, "one of them", "write it into the query: state = " + options.state + " and ..."});
+  return "state = " + options.state;
+}
+
 int list(const Options& options, const Invocation& invocation) {
+  const std::string query = query_of(options);
   std::vector<history::RunRecord> runs;
   std::optional<history::Reader> reader;
-  if (!options.state.empty()) history::run_state_from_string(options.state);
-  if (!options.store.is_unused()) {
+  if (options.store.is_unused()) {
+    query::compile(query, {});  // what is wrong with it is wrong without runs too
+  } else {
     reader.emplace(options.store.path());
-    for (history::RunRecord& run : reader->runs(options.state.empty() ? options.limit : 100'000))
-      if (runs.size() < options.limit && (options.state.empty() || history::to_string(run.state) == options.state)) runs.push_back(std::move(run));
+    runs = reader->find(query, options.limit, invocation.json ? history::Reader::Parts::all : history::Reader::Parts::head);
   }
   if (invocation.json) {
     nlohmann::json list = nlohmann::json::array();
     for (const history::RunRecord& run : runs) list.push_back(to_json(run));
     std::fputs(dump_document(list).c_str(), stdout);
-  } else if (runs.empty() && (!options.state.empty() || options.limit == 0)) {
+  } else if (runs.empty() && (!query.empty() || options.limit == 0)) {
     std::printf("No run in %s matches these options.\n", options.store.path().c_str());
   } else if (runs.empty()) {
     std::printf("No runs in %s. Start one with: ringwright run RECIPE\n", options.store.path().c_str());
@@ -64,15 +78,32 @@ int list(const Options& options, const Invocation& invocation) {
   return 0;
 }
 
+std::string help_text() {
+  std::string text =
+      "\nA query, best in single quotes:\n"
+      "  ringwright runs list 'state = failed and mesh.cp >= 2 and loss.last < 2.1 order by started desc limit 20'\n"
+      "  ringwright runs list 'recipe.policy.model_name ~ \"qwen\" and started > 2d ago and not tag = bad'\n"
+      "Comparisons: = != < <= > >=, ~ and !~ (a text or regular expression found anywhere, in any case), in (a, b), not in (...), is null,\n"
+      "is not null; with and, or, not and parentheses between them. A value that a run does not have fits no comparison.\n"
+      "Values: words, texts in quotes, numbers (16k, 4Ki, 5%), stretches of time (90s, 1h30m, 2d), times (2026-11-01, \"2026-11-01 12:30\",\n"
+      "2d ago, today, yesterday). A date is its whole day for = and <=, its beginning for the others.\n"
+      "Fields:\n";
+  for (const query::FieldHelp& field : query::field_help()) text += fmt::format("  {:<16} {:<11} {}\n", field.name, field.type, field.meaning);
+  text.pop_back();
+  return text;
+}
+
 }  // namespace
 
 void build_runs_list(CLI::App& runs, Invocation& invocation) {
-  CLI::App& command = add_subverb(runs, "list", "The newest runs, newest first");
+  CLI::App& command = add_subverb(runs, "list", "Runs that fit a query, newest first");
   auto options = std::make_shared<Options>();
   options->store.add_to(command);
-  command.add_option("-n,--limit", options->limit, "how many at most")->capture_default_str();
-  command.add_option("--state", options->state, "only runs in this state")
+  command.add_option("query", options->words, "which runs (default: all that are not archived); see below");
+  command.add_option("-n,--limit", options->limit, "how many at most, where the query has no limit")->capture_default_str();
+  command.add_option("--state", options->state, "only runs in this state: short for the query state = STATE")
       ->check(CLI::IsMember({"queued", "starting", "running", "paused", "stopping", "finished", "failed", "stopped", "lost"}));
+  command.footer(help_text());
   set_action(command, invocation, [options, &invocation] { return list(*options, invocation); });
 }
 

@@ -50,6 +50,9 @@ void print_head(const history::RunRecord& run) {
   if (run.failed_rank >= 0) line("failed rank", std::to_string(run.failed_rank));
   line("algorithm", run.algorithm);
   line("ranks", fmt::format("{} ({})", run.world_size, format_mesh(run.mesh)));
+  line("tags", join(run.tags));
+  if (run.archived) line("archived", "yes: lists leave it out");
+  line("imported", run.imported_from);
   line("recipe", run.recipe_path);
   line("overrides", join(run.overrides));
   line("created", format_time(run.created_unix_ns));
@@ -145,19 +148,27 @@ void print_steering(const history::Reader& reader, const std::string& run) {
   table.print();
 }
 
-nlohmann::json counters_json(const history::RunCounters& counters) {
-  return {{"segment", counters.segment},
-          {"metrics_replaced", counters.metrics_replaced},
-          {"logs_dropped", counters.logs_dropped},
-          {"spans_dropped", counters.spans_dropped},
-          {"samples_dropped", counters.samples_dropped},
-          {"events_dropped", counters.events_dropped},
-          {"duplicates", counters.duplicates}};
+void print_notes(const history::Reader& reader, const std::string& run) {
+  Table table({{"note", Align::right}, {"time"}, {"by"}, {"text", Align::left, true}});
+  for (const history::NoteRecord& note : reader.notes(run))
+    table.add_row({std::to_string(note.key), format_time(note.time_unix_ns), text::printable(note.author), text::printable(note.text)});
+  if (table.empty()) return;
+  std::puts("");
+  table.print();
+}
+
+void print_alerts(const history::Reader& reader, const std::string& run) {
+  Table table({{"alert"}, {"last"}, {"times", Align::right}, {"what", Align::left, true}});
+  for (const history::AlertRecord& alert : reader.alerts(run))
+    table.add_row({text::printable(alert.kind), format_time(alert.last_unix_ns), text::format_count(alert.count), text::printable(alert.text)});
+  if (table.empty()) return;
+  std::puts("");
+  table.print();
 }
 
 void print_counters(const history::RunCounters& counters) {
   std::string text;
-  const nlohmann::json all = counters_json(counters);
+  const nlohmann::json all = exchange::to_json(counters);
   for (const auto& [name, value] : all.items())
     if (name != "segment" && value.get<int64_t>() > 0)
       text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, text::format_count(value.get<int64_t>()));
@@ -166,32 +177,30 @@ void print_counters(const history::RunCounters& counters) {
   line("counters", text);
 }
 
+template <class Records>
+nlohmann::json list_of(const Records& records) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const auto& record : records) list.push_back(exchange::to_json(record));
+  return list;
+}
+
 nlohmann::json document(const history::Reader& reader, const history::RunRecord& run) {
-  nlohmann::json json = to_json(run);
-  json["recipe"] = run.recipe;
-  json["recipe_text"] = run.recipe_text;
-  json["fingerprint"] = run.fingerprint;
-  json["counters"] = counters_json(reader.counters(run.id));
+  nlohmann::json json = exchange::to_whole_json(run);
+  json["counters"] = exchange::to_json(reader.counters(run.id));
   json["metrics"] = nlohmann::json::object();
   for (const std::string& name : reader.metric_names(run.id))
-    if (const auto last = reader.last_metric(run.id, name)) json["metrics"][name] = to_json(*last);
-  json["checkpoints"] = nlohmann::json::array();
-  for (const history::CheckpointRecord& checkpoint : reader.checkpoints(run.id))
-    json["checkpoints"].push_back({{"step", checkpoint.step}, {"path", checkpoint.path}, {"bytes", checkpoint.bytes}});
+    if (const auto last = reader.last_metric(run.id, name)) json["metrics"][name] = exchange::to_json(*last);
+  json["checkpoints"] = list_of(reader.checkpoints(run.id));
+  json["ranks"] = list_of(reader.rank_statuses(run.id));
+  json["segments"] = list_of(reader.segments(run.id));
+  json["notes"] = list_of(reader.notes(run.id));
+  json["alerts"] = list_of(reader.alerts(run.id));
   json["steering"] = nlohmann::json::array();
   for (const wire::Event& event : steering_events(reader, run.id)) {
     nlohmann::json entry = event.body;
     entry["time_unix_ns"] = event.time_unix_ns;
     json["steering"].push_back(std::move(entry));
   }
-  json["ranks"] = nlohmann::json::array();
-  for (const history::RankStatus& status : reader.rank_statuses(run.id))
-    json["ranks"].push_back({{"rank", status.rank},
-                             {"step", status.step},
-                             {"time_unix_ns", status.time_unix_ns},
-                             {"resident_bytes", status.resident_bytes},
-                             {"resident_bytes_max", status.resident_bytes_max},
-                             {"cpu_seconds", status.cpu_seconds}});
   return json;
 }
 
@@ -208,6 +217,8 @@ int show(const Options& options, const Invocation& invocation) {
     print_metrics(reader, run.id);
     print_ranks(reader, run.id);
     print_checkpoints(reader, run.id);
+    print_notes(reader, run.id);
+    print_alerts(reader, run.id);
     print_steering(reader, run.id);
     print_counters(reader.counters(run.id));
   }

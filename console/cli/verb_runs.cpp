@@ -4,12 +4,13 @@ namespace ringwright::cli {
 namespace {
 
 void build(CLI::App& command, Invocation& invocation) {
-  for (auto* subverb : {&build_runs_list, &build_runs_show, &build_runs_metrics, &build_runs_export, &build_runs_compare, &build_runs_parity})
+  for (auto* subverb : {&build_runs_list, &build_runs_show, &build_runs_metrics, &build_runs_compare, &build_runs_parity, &build_runs_diff,
+                        &build_runs_tag, &build_runs_note, &build_runs_archive, &build_runs_delete, &build_runs_export, &build_runs_import})
     subverb(command, invocation);
-  command.footer("\nAll of them read the history file itself: no daemon is needed, and one that writes is not disturbed.");
+  command.footer("\nAll of them work on the history file itself: no daemon is needed, and one that writes is not disturbed.");
 }
 
-const VerbEntry kEntry({Group::runs, "runs", "Find runs again: list, show, metrics, export, compare, parity", build});
+const VerbEntry kEntry({Group::runs, "runs", "Find runs again, compare, label, export and import them", build});
 
 }  // namespace
 }  // namespace ringwright::cli

@@ -4,8 +4,8 @@
 
 #include "shared/exchange/run_archive.h"
 #include "shared/exchange/tensorboard_files.h"
+#include "shared/fingerprint/inputs.h"
 #include "shared/history/edits.h"
-#include "shared/history/fingerprint.h"
 #include "shared/history/store.h"
 
 namespace ringwright::exchange {
@@ -92,7 +92,7 @@ ImportReport import_archive(const fs::path& store, const fs::path& file, const s
   }
   history::Editor editor(store, history::Editor::Missing::create);
   const history::Reader reader(store);
-  const std::string xxh3 = history::xxh3_of_file(file);
+  const std::string xxh3 = fingerprint::xxh3_of_file(file);
   std::vector<std::string> ids = ids_of_hash(xxh3);
   ids.insert(ids.begin(), run.id);
   const Place place = choose_id(reader, ids, [&](const history::RunRecord& there) {

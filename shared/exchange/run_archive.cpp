@@ -11,7 +11,7 @@
 #include "shared/exchange/record_json.h"
 #include "shared/exchange/row_json.h"
 #include "shared/exchange/text_export.h"
-#include "shared/history/fingerprint.h"
+#include "shared/fingerprint/inputs.h"
 
 namespace ringwright::exchange {
 namespace {
@@ -57,7 +57,7 @@ class Builder {
   void end_file() {
     if (rows_ == 0) return;
     const std::string name = fmt::format("{}-{:0{}}{}", file_, ++number_, kNumberDigits, kRowsSuffix);
-    manifest_[name] = {{"rows", rows_}, {"xxh3", history::xxh3_of_text(text_)}};
+    manifest_[name] = {{"rows", rows_}, {"xxh3", fingerprint::xxh3_of_text(text_)}};
     archive_.add(name, text_);
     text_.clear();
     rows_ = 0;
@@ -199,7 +199,7 @@ class Loader {
       take_(row_from_json(rows, parse(archive_, rest.substr(0, end))));
       rest.remove_prefix(end + 1);
     }
-    found_[entry.name] = {{"rows", line_}, {"xxh3", history::xxh3_of_text(entry.content)}};
+    found_[entry.name] = {{"rows", line_}, {"xxh3", fingerprint::xxh3_of_text(entry.content)}};
     line_ = 0;
   }
 

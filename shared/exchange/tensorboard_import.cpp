@@ -9,7 +9,7 @@
 
 #include "shared/base/printable.h"
 #include "shared/exchange/tensorboard_files.h"
-#include "shared/history/fingerprint.h"
+#include "shared/fingerprint/inputs.h"
 #include "shared/tensorboard/event.h"
 #include "shared/tensorboard/record_file.h"
 
@@ -190,7 +190,7 @@ TensorboardRun make_run(std::vector<FileContent> files, const std::string& name)
   history::RunRecord& run = result.run;
   run.recipe = json::object();
   for (const FileContent& file : files) {
-    hashes += history::xxh3_of_file(file.file) + "\n";
+    hashes += fingerprint::xxh3_of_file(file.file) + "\n";
     other_values += file.other_values;
     run.ended_unix_ns = std::max(run.ended_unix_ns, to_unix_ns(file.last_time_s));
     if (file.hyperparameters.is_object()) run.recipe.update(unflattened(file.hyperparameters));
@@ -207,7 +207,7 @@ TensorboardRun make_run(std::vector<FileContent> files, const std::string& name)
   add_series(result, files);
   run.algorithm = algorithm_of(result.series);
   read_sizes(run);
-  result.xxh3 = history::xxh3_of_text(hashes);
+  result.xxh3 = fingerprint::xxh3_of_text(hashes);
   return result;
 }
 

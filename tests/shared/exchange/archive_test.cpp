@@ -9,7 +9,7 @@
 #include "shared/exchange/import.h"
 #include "shared/exchange/record_json.h"
 #include "shared/exchange/run_archive.h"
-#include "shared/history/fingerprint.h"
+#include "shared/fingerprint/inputs.h"
 #include "tests/deep_tier.h"
 #include "tests/shared/exchange/sample_run.h"
 #include "tests/support/error_of.h"
@@ -195,7 +195,7 @@ class HostileArchives : public Archives {
     json files = json::object();
     for (const Item& item : all)
       if (item.name.ends_with(".jsonl"))
-        files[item.name] = {{"rows", std::count(item.content.begin(), item.content.end(), '\n')}, {"xxh3", history::xxh3_of_text(item.content)}};
+        files[item.name] = {{"rows", std::count(item.content.begin(), item.content.end(), '\n')}, {"xxh3", fingerprint::xxh3_of_text(item.content)}};
     named(all, "manifest.json").content = json{{"files", files}}.dump();
     return packed(all);
   }

@@ -1,0 +1,51 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "console/cli/run_text.h"
+#include "console/cli/runs.h"
+#include "console/cli/store_option.h"
+#include "shared/base/printable.h"
+#include "shared/base/text.h"
+#include "shared/exchange/import.h"
+
+namespace ringwright::cli {
+namespace {
+
+struct Options {
+  StoreOption store;
+  std::string place, name;
+};
+
+int import(const Options& options, const Invocation& invocation) {
+  const std::vector<exchange::ImportReport> reports = exchange::import_runs(options.store.path(), options.place, options.name);
+  nlohmann::json list = nlohmann::json::array();
+  for (const exchange::ImportReport& report : reports) {
+    list.push_back(
+        {{"run", report.run}, {"name", report.name}, {"already_there", report.already_there}, {"points", report.points}, {"notes", report.notes}});
+    if (invocation.json) continue;
+    fmt::print("{} ({}) {}\n", report.run, text::printable(report.name),
+               report.already_there ? "is in this history already: nothing was changed"
+                                    : fmt::format("is imported: {} points", text::format_count(static_cast<int64_t>(report.points))));
+    for (const std::string& note : report.notes) fmt::print("  {}\n", text::printable(note));
+  }
+  if (invocation.json) std::fputs(dump_document(list).c_str(), stdout);
+  return 0;
+}
+
+}  // namespace
+
+void build_runs_import(CLI::App& runs, Invocation& invocation) {
+  CLI::App& command = add_subverb(runs, "import", "Bring in runs: an exported archive, or TensorBoard event files");
+  auto options = std::make_shared<Options>();
+  command.add_option("place", options->place, "an archive, an event file, or a folder in which event files lie, at any depth")->required();
+  command.add_option("--name", options->name, "the run's name here (default: its own, or the folder's)");
+  options->store.add_to(command);
+  command.footer(
+      "\nEach folder with event files is a run; a file that has steps again is a resume. What is damaged, cut off or suspicious is refused whole:\n"
+      "nothing is imported then. Importing the same run again changes nothing.\n"
+      "Then for example: ringwright runs compare OLD NEW -m train/loss");
+  set_action(command, invocation, [options, &invocation] { return import(*options, invocation); });
+}
+
+}  // namespace ringwright::cli
