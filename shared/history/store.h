@@ -26,7 +26,7 @@ class Writer {
   struct Hooks {
     std::function<void(std::vector<wire::Event>&)> committed;  // without events when only the trouble that `failed` told of is over
     std::function<void(const ErrorParts&)> failed;  // a commit failed (disk full, locked, ...): it is tried again every second, nothing is dropped
-    std::function<void(const std::string& run, RunState)> state_settled;  // a set_state is recorded, or given up as there is no such run
+    std::function<void(const std::string& run, RunState)> state_settled = nullptr;  // a set_state is recorded, or given up as there is no such run
   };
   // Creates or migrates the file. Throws Error (exit code 6): RW-STORE-001 not readable or no database, RW-STORE-002 schema newer than this
   // program, RW-STORE-003 another daemon writes it, RW-STORE-004 disk full, RW-STORE-005 locked, RW-STORE-006 damaged, RW-STORE-007 anything else.
