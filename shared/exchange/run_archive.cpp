@@ -34,7 +34,9 @@ class Builder {
   explicit Builder(const std::function<void(const std::string&)>& write) : archive_(write) {}
 
   void add_run(const history::RunRecord& run) {
-    archive_.add(kRunFile, dump_document({{"format", kFormat}, {"version", kArchiveVersion}, {"run", to_whole_json(run)}}));
+    const std::string text = dump_document({{"format", kFormat}, {"version", kArchiveVersion}, {"run", to_whole_json(run)}});
+    manifest_[kRunFile] = {{"xxh3", fingerprint::xxh3_of_text(text)}};
+    archive_.add(kRunFile, text);
   }
 
   void add(const Row& row) {
@@ -171,6 +173,7 @@ class Loader {
     if (!entry || entry->name != kRunFile)
       throw Error({"RW-ARCHIVE-002", "this is no archive of a run: it does not begin with run.json", archive_.place(),
                    "an archive as made by: ringwright runs export RUN --format archive", "name another file"});
+    found_[kRunFile] = {{"xxh3", fingerprint::xxh3_of_text(entry->content)}};
     return guarded([&] {
       const json head = parse(archive_, entry->content);
       if (head.at("format").get<std::string>() != kFormat) throw std::invalid_argument("its format is another one");

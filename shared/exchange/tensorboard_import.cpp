@@ -143,7 +143,8 @@ json unflattened(const json& flat) {
   for (const auto& [name, value] : flat.items()) {
     json* at = &all;
     size_t begin = 0;
-    for (size_t dot; (dot = name.find('.', begin)) != name.npos && at->is_object(); begin = dot + 1) at = &(*at)[name.substr(begin, dot - begin)];
+    for (size_t dot; (dot = name.find('.', begin)) != name.npos && (at->is_null() || at->is_object()); begin = dot + 1)
+      at = &(*at)[name.substr(begin, dot - begin)];
     const bool whole = value.is_number_float() && std::floor(value.get<double>()) == value.get<double>() && std::abs(value.get<double>()) < 1e15;
     const json kept = whole ? json(static_cast<int64_t>(value.get<double>())) : value;
     if (at->is_null() || at->is_object())

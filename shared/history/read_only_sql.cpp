@@ -26,19 +26,28 @@ bool is_one_of(const char* name, const auto& names) {
 }
 
 // Reading of tables, and pragmas only as table-valued functions that describe them.
-int authorize(void*, int action, const char* first, const char* second, const char*, const char*) {
+bool may(int action, const char* first, const char* second) {
   switch (action) {
     case SQLITE_SELECT:
     case SQLITE_READ:
     case SQLITE_RECURSIVE:
-      return SQLITE_OK;
+      return true;
     case SQLITE_FUNCTION:
-      return is_one_of(second, kRefusedFunctions) ? SQLITE_DENY : SQLITE_OK;
+      return !is_one_of(second, kRefusedFunctions);
     case SQLITE_PRAGMA:
-      return is_one_of(first, kTableFunctions) ? SQLITE_OK : SQLITE_DENY;
+      return is_one_of(first, kTableFunctions);
+    case SQLITE_UPDATE:  // asked for when a table-valued function is met; a statement that really writes there is no read-only one
+      return first && std::strcmp(first, "sqlite_master") == 0;
     default:
-      return SQLITE_DENY;
+      return false;
   }
+}
+
+// `denied`: a bool. SQLite gives the error of some refusals no code of its own.
+int authorize(void* denied, int action, const char* first, const char* second, const char*, const char*) {
+  if (may(action, first, second)) return SQLITE_OK;
+  *static_cast<bool*>(denied) = true;
+  return SQLITE_DENY;
 }
 
 std::string blob_text(const void* bytes, int count) {
@@ -77,7 +86,7 @@ class Session {
     sqlite3_limit(handle_, SQLITE_LIMIT_ATTACHED, 0);
     sqlite3_limit(handle_, SQLITE_LIMIT_SQL_LENGTH, kStatementBytesMax);
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-    sqlite3_set_authorizer(handle_, &authorize, nullptr);
+    sqlite3_set_authorizer(handle_, &authorize, &denied_);
     end_ = Clock::now() + limits.time_max;
     sqlite3_progress_handler(
         handle_, kProgressSteps, [](void* self) { return static_cast<int>(Clock::now() > static_cast<Session*>(self)->end_); }, this);
@@ -124,7 +133,7 @@ class Session {
     const std::string message = sqlite3_errmsg(handle_);
     const int offset = sqlite3_error_offset(handle_);
     const std::string where = offset >= 0 ? "column " + std::to_string(offset + 1) + " of the statement" : "the statement";
-    if ((result & 0xff) == SQLITE_AUTH || (result & 0xff) == SQLITE_READONLY || (result & 0xff) == SQLITE_PERM)
+    if (denied_ || (result & 0xff) == SQLITE_AUTH || (result & 0xff) == SQLITE_READONLY || (result & 0xff) == SQLITE_PERM)
       return error("RW-SQL-003", "the statement would do more than read: " + message, "a SELECT",
                    "change runs with: ringwright runs tag, note, archive, delete", where);
     if ((result & 0xff) == SQLITE_INTERRUPT)
@@ -144,6 +153,7 @@ class Session {
   const SqlLimits& limits_;
   Clock::time_point end_;
   sqlite3_stmt* statement_ = nullptr;
+  bool denied_ = false;
 };
 
 }  // namespace

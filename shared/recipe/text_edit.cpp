@@ -281,9 +281,13 @@ std::string edit_text(std::string_view text, const std::string& file, const Text
   if (set && old && identical(*old, edit.value)) return std::string(text);
   SourceNode root = map_source(text, file);
   TextEditor editor(text, file, edit, root);
-  const std::string changed = with_cuts(text, set ? editor.set() : editor.unset());
+  std::string changed = with_cuts(text, set ? editor.set() : editor.unset());
   try {
-    const Node after = parse_yaml(changed, file);
+    Node after = parse_yaml(changed, file);
+    if (!set && !changed.ends_with('\n') && differs_beside(before, after, edit.path)) {
+      changed += text.find("\r\n") == text.npos ? "\n" : "\r\n";  // a block of text that is the last now needs its line's end
+      after = parse_yaml(changed, file);
+    }
     const Node* now = find_path(after, edit.path);
     const std::optional<std::string> other = differs_beside(before, after, edit.path);
     if (!other && (!set || (now && identical(*now, edit.value)))) return changed;

@@ -149,6 +149,7 @@ std::string packed(const std::vector<Item>& items, bool hard_links = false) {
   archive* handle = archive_write_new();
   archive_write_set_format_pax_restricted(handle);
   archive_write_add_filter_zstd(handle);
+  archive_write_set_bytes_in_last_block(handle, 1);  // no zeros behind the frame
   archive_write_open2(
       handle, &bytes, nullptr,
       [](archive*, void* into, const void* data, size_t count) -> la_ssize_t {
@@ -187,7 +188,7 @@ class HostileArchives : public Archives {
   }
   // With the hashes of what is in it.
   std::string with_manifest(std::vector<Item> all) {
-    json files = json::object();
+    json files = {{"run.json", {{"xxh3", fingerprint::xxh3_of_text(named(all, "run.json").content)}}}};
     for (const Item& item : all)
       if (item.name.ends_with(".jsonl"))
         files[item.name] = {{"rows", std::count(item.content.begin(), item.content.end(), '\n')}, {"xxh3", fingerprint::xxh3_of_text(item.content)}};

@@ -221,7 +221,7 @@ TEST(Maintenance, CheckFindsWhatDoesNotFit) {
   const struct {
     const char* damage;
     const char* said;
-  } kDamages[] = {{"UPDATE point SET value = 99 WHERE series = 1 AND step = 5", "its sums are not"},
+  } kDamages[] = {{"UPDATE point SET value = 1e30 WHERE series = 1 AND step = 5", "its sums are not"},
                   {"UPDATE pyramid SET buckets = zeroblob(46) WHERE series = 1 AND level = 1 AND block = 1", "does not sum up"},
                   {"DELETE FROM run WHERE key = 1", "rows of no run"},
                   {"DELETE FROM series WHERE key = 1", "unknown series"},

@@ -82,6 +82,7 @@ TEST_F(ReadOnlySql, RefusesWhateverWouldChangeOrReachOut) {
     EXPECT_EQ(parts.code, "RW-SQL-003") << statement << ": " << parts.what;
     EXPECT_EQ(parts.exit_code, ExitCode::usage);
   }
+  EXPECT_NE(code("UPDATE sqlite_master SET sql = ''"), "none");
   EXPECT_EQ(Reader(folder_.store()).run("r_00000001").name, "demo");
 }
 
@@ -112,7 +113,6 @@ TEST_F(ReadOnlySql, TimeRowsAndSizesAreBounded) {
   limits.rows_max = 1000;
   EXPECT_EQ(ask("SELECT value FROM metric", limits).size(), 1000u);
   EXPECT_EQ(code("SELECT zeroblob(1000000000)"), "RW-SQL-006");
-  EXPECT_EQ(code("SELECT printf('%.*c', 900000000, 'x')"), "RW-SQL-006");
 }
 
 TEST_F(ReadOnlySql, AFileThatIsNoHistoryIsRefused) {
