@@ -87,9 +87,8 @@ void print_inputs(const nlohmann::json& fingerprint) {
 
 void print_metrics(const history::Reader& reader, const std::string& run) {
   Table table({{"metric"}, {"last", Align::right}, {"at step", Align::right}});
-  for (const std::string& name : reader.metric_names(run))
-    if (const auto last = reader.last_metric(run, name))
-      table.add_row({text::printable(name), text::format_value(last->value), std::to_string(last->step)});
+  for (const history::MetricSummary& metric : reader.metric_summaries(run))
+    table.add_row({text::printable(metric.name), text::format_value(metric.last), std::to_string(metric.last_step)});
   if (table.empty()) return;
   std::puts("");
   table.print();

@@ -5,12 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tests/support/program.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/console/cli/program_test.h"
 
 namespace ringwright::cli {
 
-class DemoTest : public ::testing::Test {
+class DemoTest : public ProgramTest {
  protected:
   // The text that is trained on: `lines` times what `line` gives.
   template <class Line>
@@ -19,27 +18,17 @@ class DemoTest : public ::testing::Test {
     for (int i = 0; i < lines; ++i) text.append(line(i)).append("\n");
     folder_.write("ringwright/data/kjv.txt", text);
     std::filesystem::create_directories(model());
-    std::filesystem::permissions(folder_ / "ringwright", std::filesystem::perms::owner_all);
     for (const char* file : {"config.json", "tokenizer.json"})
       std::filesystem::copy(std::string(RINGWRIGHT_SOURCE_DIR) + "/assets/models/demo/" + file, model() / file);
   }
 
   std::filesystem::path model() const { return folder_ / "ringwright/models/demo"; }
-  test::Outcome ringwright(std::vector<std::string> arguments) { return test::call(folder_.path(), std::move(arguments)); }
   // `ringwright run` with one of the recipes in assets/recipes.
   static std::vector<std::string> run_arguments(const std::string& recipe, std::vector<std::string> more) {
     more.insert(more.begin(), {"run", std::string(RINGWRIGHT_SOURCE_DIR) + "/assets/recipes/" + recipe});
     return more;
   }
-  nlohmann::json json_of(std::vector<std::string> arguments) {
-    arguments.push_back("--json");
-    const test::Outcome outcome = ringwright(std::move(arguments));
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    return nlohmann::json::parse(outcome.out, nullptr, false);
-  }
   nlohmann::json shown(const std::string& run) { return json_of({"runs", "show", run}); }
-
-  test::TemporaryFolder folder_;
 };
 
 }  // namespace ringwright::cli

@@ -8,8 +8,8 @@
 #include <sstream>
 
 #include "shared/history/metric_value.h"
+#include "tests/console/cli/program_test.h"
 #include "tests/shared/history/temporary_store.h"
-#include "tests/support/program.h"
 
 namespace ringwright::cli {
 namespace {
@@ -18,13 +18,11 @@ using history::testing::log_line;
 using history::testing::make_event;
 using history::testing::make_run;
 using history::testing::metric;
-using history::testing::TemporaryFolder;
-using test::call;
 using test::Outcome;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class HistoryVerbs : public ::testing::Test {
+class HistoryVerbs : public ProgramTest {
  protected:
   void SetUp() override {
     history::Writer writer(store(), {});
@@ -45,15 +43,6 @@ class HistoryVerbs : public ::testing::Test {
     writer.set_state("r_0000000a", history::RunState::failed, "rank 1 exited with code 7", 1);
     writer.set_state("r_0000000b", history::RunState::finished, "");
   }
-  std::filesystem::path store() const { return folder_.path() / "ringwright" / "history.db"; }
-  Outcome ringwright(std::vector<std::string> arguments) { return call(folder_.path(), std::move(arguments)); }
-  nlohmann::json json_of(std::vector<std::string> arguments) {
-    const Outcome outcome = ringwright(std::move(arguments));
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    return nlohmann::json::parse(outcome.out);
-  }
-
-  TemporaryFolder folder_;
 };
 
 TEST_F(HistoryVerbs, ListShowsTheNewestFirst) {
@@ -61,11 +50,11 @@ TEST_F(HistoryVerbs, ListShowsTheNewestFirst) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_LT(outcome.out.find("r_0000000b"), outcome.out.find("r_0000000a"));
   EXPECT_THAT(outcome.out, HasSubstr("rank 1 exited with code 7"));
-  const nlohmann::json failed = json_of({"runs", "list", "--json", "--state", "failed"});
+  const nlohmann::json failed = json_of({"runs", "list", "--state", "failed"});
   ASSERT_EQ(failed.size(), 1u);
   EXPECT_EQ(failed[0].at("failed_rank"), 1);
   EXPECT_EQ(failed[0].at("last_step"), 5);
-  EXPECT_EQ(json_of({"runs", "list", "--json", "-n", "1"}).size(), 1u);
+  EXPECT_EQ(json_of({"runs", "list", "-n", "1"}).size(), 1u);
 }
 
 TEST_F(HistoryVerbs, ShowHasAllOfARun) {
@@ -73,7 +62,7 @@ TEST_F(HistoryVerbs, ShowHasAllOfARun) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   for (const char* text : {"failed: rank 1 exited with code 7", "cp 2", "train/grad_norm", "+inf", "/there/step_3", "2 KiB"})
     EXPECT_THAT(outcome.out, HasSubstr(text));
-  const nlohmann::json json = json_of({"runs", "show", "r_0000000a", "--json"});
+  const nlohmann::json json = json_of({"runs", "show", "r_0000000a"});
   EXPECT_EQ(json.at("metrics").at("train/grad_norm").at("value"), "Infinity");
   EXPECT_EQ(json.at("recipe").at("sft").at("max_num_steps"), 50);
   EXPECT_EQ(ringwright({"runs", "show", "cp1", "--recipe"}).out, "sft: {max_num_steps: 50}\n");
@@ -83,7 +72,7 @@ TEST_F(HistoryVerbs, MetricsAsTableCsvAndJson) {
   EXPECT_THAT(ringwright({"runs", "metrics", "cp1"}).out, HasSubstr("train/loss"));
   EXPECT_EQ(ringwright({"runs", "metrics", "cp1", "--csv", "-m", "train/loss", "-m", "train/grad_norm"}).out,
             "step,train/loss,train/grad_norm\n1,4,\n2,2,\n3,1.3333333333333333,\n4,,NaN\n5,,Infinity\n");
-  const nlohmann::json json = json_of({"runs", "metrics", "cp1", "--json", "--metric", "train/grad_norm"});
+  const nlohmann::json json = json_of({"runs", "metrics", "cp1", "--metric", "train/grad_norm"});
   EXPECT_EQ(json.at("metrics").at("train/grad_norm").at(0).at("value"), "NaN");
   const Outcome wrong = ringwright({"runs", "metrics", "cp1", "-m", "train/los"});
   EXPECT_EQ(wrong.exit_code, 2);
@@ -129,7 +118,7 @@ TEST_F(HistoryVerbs, ComparePrintsBothColumnsAndTheLargestDifference) {
   const Outcome beyond = ringwright({"runs", "compare", "cp1", "cp2", "--tolerance", "1e-4"});
   EXPECT_EQ(beyond.exit_code, 1);
   EXPECT_THAT(beyond.out, HasSubstr("beyond the tolerance"));
-  EXPECT_EQ(json_of({"runs", "compare", "cp1", "cp1", "--json", "--tolerance", "0"}).at("within_tolerance"), true);
+  EXPECT_EQ(json_of({"runs", "compare", "cp1", "cp1", "--tolerance", "0"}).at("within_tolerance"), true);
 }
 
 TEST_F(HistoryVerbs, ParityCountsEqualStepsAndExitsByTheTolerance) {
@@ -170,7 +159,7 @@ TEST_F(HistoryVerbs, LogsFilterAndFollowToTheEnd) {
   EXPECT_THAT(all.out, HasSubstr("it broke"));
   EXPECT_THAT(ringwright({"logs", "cp1", "--rank", "0"}).out, Not(HasSubstr("it broke")));
   EXPECT_THAT(ringwright({"logs", "cp1", "--level", "warn"}).out, Not(HasSubstr("loading")));
-  const nlohmann::json line = json_of({"logs", "cp1", "-n", "1", "--json"});
+  const nlohmann::json line = json_of({"logs", "cp1", "-n", "1"});
   EXPECT_EQ(line.at("text"), "it broke");
   EXPECT_EQ(line.at("rank"), 1);
 }
@@ -199,7 +188,7 @@ TEST_F(HistoryVerbs, ControlCharactersAreShownNotSent) {
 TEST_F(HistoryVerbs, AStoreCanBeNamed) {
   const std::string copy = (folder_.path() / "copy.db").string();
   std::filesystem::copy_file(store(), copy);
-  EXPECT_EQ(json_of({"runs", "list", "--json", "--store", copy}).size(), 2u);
+  EXPECT_EQ(json_of({"runs", "list", "--store", copy}).size(), 2u);
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "tests/console/cli/program_test.h"
 #include "tests/shared/history/temporary_store.h"
-#include "tests/support/program.h"
 
 namespace ringwright::cli {
 namespace {
@@ -14,17 +14,13 @@ namespace {
 namespace fs = std::filesystem;
 using history::testing::make_run;
 using history::testing::metric;
-using history::testing::TemporaryFolder;
-using test::call;
 using test::Outcome;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class RunFiles : public ::testing::Test {
+class RunFiles : public ProgramTest {
  protected:
   void SetUp() override {
-    fs::create_directory(folder_ / "ringwright");
-    fs::permissions(folder_ / "ringwright", fs::perms::owner_all);  // the sockets' folder, too
     history::Writer writer(store(), {});
     for (const char* letter : {"a", "b"}) {
       history::RunRecord run = make_run(std::string("r_0000000") + letter, std::string("run-") + letter);
@@ -35,17 +31,6 @@ class RunFiles : public ::testing::Test {
       writer.flush();
       writer.set_state(run.id, *letter == 'a' ? history::RunState::failed : history::RunState::finished, "");
     }
-  }
-  fs::path store() const { return folder_ / "ringwright/history.db"; }
-  Outcome ringwright(std::vector<std::string> arguments) { return call(folder_.path(), std::move(arguments)); }
-  std::string good(std::vector<std::string> arguments) {
-    const Outcome outcome = ringwright(std::move(arguments));
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    return outcome.out;
-  }
-  nlohmann::json json_of(std::vector<std::string> arguments) {
-    arguments.push_back("--json");
-    return nlohmann::json::parse(good(std::move(arguments)), nullptr, false);
   }
   std::string refused(int exit_code, std::vector<std::string> arguments) {
     const Outcome outcome = ringwright(std::move(arguments));
@@ -58,8 +43,6 @@ class RunFiles : public ::testing::Test {
     for (const nlohmann::json& run : json_of({"runs", "list", query})) ids += run.at("id").get<std::string>().back();
     return ids;
   }
-
-  TemporaryFolder folder_;
 };
 
 TEST_F(RunFiles, ListTakesAQueryInOneWordOrMany) {

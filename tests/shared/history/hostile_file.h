@@ -113,16 +113,22 @@ inline void write_hostile_file(const std::filesystem::path& file, std::string so
   while (!bytes.empty()) change_column(database, columns, bytes);
 }
 
-template <class Act>
-void may_be_refused(Act act) {
-  try {
-    act();
-  } catch (const Error&) {
+struct Calls {
+  int done = 0, refused = 0;
+  template <class Act>
+  void operator()(Act act) {
+    try {
+      act();
+      ++done;
+    } catch (const Error&) {
+      ++refused;
+    }
   }
-}
+};
 
 // Every call of the reader; it may only end well or in an Error.
-inline void read_everything(const std::filesystem::path& file) {
+inline Calls read_everything(const std::filesystem::path& file) {
+  Calls may_be_refused;
   may_be_refused([&] {
     const Reader reader(file);
     std::vector<std::string> ids = {"r_00000001"};
@@ -156,6 +162,7 @@ inline void read_everything(const std::filesystem::path& file) {
     may_be_refused([&] { reader.oldest_journal_sequence(); });
   });
   may_be_refused([&] { check(file, false); });
+  return may_be_refused;
 }
 
 }  // namespace ringwright::history::testing

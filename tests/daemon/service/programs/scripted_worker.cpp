@@ -106,9 +106,10 @@ int main(int count, char** arguments) {
     if (channel) channel->finish();
     return script["exit_code"].get<int>();
   }
-  while (script.value("ignore_stop", false) || !channel || !channel->stop_requested()) {
-    if (channel && follow_wishes(*channel)) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  if (!channel) hang();
+  while (script.value("ignore_stop", false) || !channel->stop_requested()) {
+    if (follow_wishes(*channel)) break;
+    channel->wait_for_word(std::chrono::milliseconds(100));
   }
   channel->finish();
   return 0;
