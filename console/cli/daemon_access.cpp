@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "shared/base/host.h"
 #include "shared/base/paths.h"
 #include "shared/history/store.h"
 
@@ -33,9 +34,8 @@ constexpr int kNotFound = 127;
 
 // Beside this program, else by PATH.
 std::string daemon_program() {
-  std::error_code failure;
-  const std::filesystem::path beside = std::filesystem::read_symlink("/proc/self/exe", failure).parent_path() / kProgram;
-  return !failure && ::access(beside.c_str(), X_OK) == 0 ? beside.string() : kProgram;
+  const std::filesystem::path folder = host::program_folder(), beside = folder / kProgram;
+  return !folder.empty() && ::access(beside.c_str(), X_OK) == 0 ? beside.string() : kProgram;
 }
 
 std::vector<std::string> arguments_of(const DaemonOptions& options) {

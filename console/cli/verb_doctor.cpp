@@ -12,6 +12,7 @@
 #include "console/cli/terminal.h"
 #include "console/cli/verb.h"
 #include "shared/base/error.h"
+#include "shared/base/host.h"
 #include "shared/base/printable.h"
 #include "shared/doctor/automodel.h"
 #include "shared/doctor/machine_checks.h"
@@ -150,7 +151,7 @@ int look_at_nemo_rl(const Options& options, const Invocation& invocation) {
 }
 
 int look_at_machine(const Options& options, const Invocation& invocation) {
-  const Section section{"", "", doctor::examine_machine({torch_folder(), doctor::own_program_folder()}), ""};
+  const Section section{"", "", doctor::examine_machine({torch_folder(), host::program_folder()}), ""};
   nlohmann::ordered_json document;
   if (invocation.json) document["fingerprint"] = fingerprint::node_fingerprint({.torch_folder = torch_folder()});
   return report({section}, options, invocation, std::move(document));

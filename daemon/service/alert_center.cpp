@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "shared/base/error.h"
+#include "shared/base/host.h"
 #include "shared/base/text.h"
 
 namespace ringwright::service {
@@ -16,18 +16,12 @@ constexpr auto kDiskEvery = std::chrono::seconds(10);
 constexpr size_t kTestsKept = 100;
 constexpr size_t kKnownMax = 10'000;
 
-std::string node_name() {
-  char name[256] = {};
-  ::gethostname(name, sizeof name - 1);
-  return name;
-}
-
 nlohmann::json to_json(const alerts::Alert& alert) {
   return {{"kind", alert.kind}, {"topic", alert.topic}, {"text", alert.text}, {"detail", alert.detail}, {"time_unix_ns", wire::now_unix_ns()}};
 }
 
 nlohmann::json input_for(const alerts::Alert& alert, nlohmann::json run) {
-  return {{"alert", to_json(alert)}, {"run", std::move(run)}, {"node", node_name()}, {"ringwright", RINGWRIGHT_VERSION}};
+  return {{"alert", to_json(alert)}, {"run", std::move(run)}, {"node", host::node_name()}, {"ringwright", RINGWRIGHT_VERSION}};
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "shared/base/error.h"
+#include "shared/base/host.h"
 #include "shared/base/text.h"
 #include "shared/wire/control.h"
 
@@ -20,12 +21,6 @@ constexpr size_t kRangeEventsMax = 2000;
 constexpr size_t kRangeScanMax = 20'000;  // looked at for one answer, when only one run's are wanted
 constexpr size_t kRangeSlice = 128;       // read at once
 constexpr size_t kRangeBytesMax = size_t{8} << 20;
-
-std::string node_name() {
-  char name[256] = {};
-  ::gethostname(name, sizeof name - 1);
-  return name;
-}
 
 nlohmann::json binary(const std::string& bytes) { return nlohmann::json::binary({bytes.begin(), bytes.end()}); }
 
@@ -131,7 +126,7 @@ nlohmann::json ControlServer::dispatch(const json& request) {
 
 nlohmann::json ControlServer::hello(const json&) {
   return {{"pid", ::getpid()},
-          {"node", node_name()},
+          {"node", host::node_name()},
           {"started_unix_ns", started_unix_ns_},
           {"store", options_.store.string()},
           {"state_directory", options_.store.parent_path().string()},

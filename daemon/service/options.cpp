@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "shared/base/error.h"
+#include "shared/base/host.h"
 #include "shared/base/paths.h"
 #include "shared/base/text.h"
 
@@ -89,10 +90,7 @@ void read_map(const std::filesystem::path& file, const YAML::Node& map, Config& 
   }
 }
 
-std::filesystem::path program_beside_this_one(const char* name) {
-  std::error_code ignored;
-  return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() / name;
-}
+std::filesystem::path program_beside_this_one(const char* name) { return host::program_folder() / name; }
 
 }  // namespace
 

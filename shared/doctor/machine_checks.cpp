@@ -192,11 +192,6 @@ constexpr Check kChecks[] = {{"versions", versions},      {"machine", machine}, 
 
 }  // namespace
 
-fs::path own_program_folder() {
-  std::error_code ignored;
-  return fs::read_symlink("/proc/self/exe", ignored).parent_path();
-}
-
 fs::path torch_folder(const fs::path& built_with) {
   const std::string given = environment("RINGWRIGHT_TORCH_DIR");
   return given.empty() ? built_with : fs::path(given);

@@ -13,8 +13,6 @@ struct MachineChecks {
   std::filesystem::path program_folder;  // where daemon, worker and console should be
 };
 
-// The folder of the program that is running.
-std::filesystem::path own_program_folder();
 // $RINGWRIGHT_TORCH_DIR, else the one that the build was made with.
 std::filesystem::path torch_folder(const std::filesystem::path& built_with);
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "shared/base/error.h"
+#include "shared/base/host.h"
 
 namespace ringwright::worker {
 namespace {
@@ -58,8 +59,7 @@ std::vector<std::filesystem::path> cuda_plugin_candidates() {
   if (const char* file = std::getenv("RINGWRIGHT_CUDA_PLUGIN"); file != nullptr && *file != '\0') {
     files.emplace_back(file);
   }
-  std::error_code error;
-  const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  const std::filesystem::path folder = host::program_folder();
   for (const char* place : {"plugins", "../plugins", "../lib/ringwright"}) {
     files.push_back((folder / place / kPluginFile).lexically_normal());
   }

@@ -1,7 +1,9 @@
-// Looking at files before they are opened, writing them in one step, text that is fit for a terminal, and differences of texts.
+// Looking at files before they are opened, writing them in one step, text that is fit for a terminal, and differences of texts;
+// the host.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 
 #include <filesystem>
 #include <fstream>
@@ -9,6 +11,7 @@
 
 #include "shared/base/error.h"
 #include "shared/base/files.h"
+#include "shared/base/host.h"
 #include "shared/base/line_diff.h"
 #include "shared/base/printable.h"
 #include "shared/base/resources.h"
@@ -16,6 +19,13 @@
 
 namespace ringwright {
 namespace {
+
+TEST(Host, KnowsItsNameAndWhereThisProgramIs) {
+  utsname system{};
+  ASSERT_EQ(::uname(&system), 0);
+  EXPECT_EQ(host::node_name(), system.nodename);
+  EXPECT_TRUE(std::filesystem::equivalent(host::program_folder(), std::filesystem::path(RINGWRIGHT_BINARY_DIR) / "tests"));
+}
 
 TEST(Files, SayWhatIsNoRegularFile) {
   const test::TemporaryFolder folder;

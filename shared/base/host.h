@@ -1,0 +1,15 @@
+// Where this program runs.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace ringwright::host {
+
+// The node's name in the network.
+std::string node_name();
+
+// The folder of this program's file; empty when the system does not tell.
+std::filesystem::path program_folder();
+
+}  // namespace ringwright::host
