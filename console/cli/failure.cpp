@@ -20,7 +20,7 @@ ErrorParts out_of_memory() {
 
 ErrorParts refused_by_system(const std::system_error& error, const std::string& place) {
   std::error_code no_directory;
-  std::filesystem::current_path(no_directory);
+  static_cast<void>(std::filesystem::current_path(no_directory));
   if (no_directory)
     return {"RW-CLI-032",
             "the working directory cannot be used: " + no_directory.message(),
