@@ -99,7 +99,7 @@ void build(CLI::App& command, Invocation& invocation) {
   command.add_flag("-f,--follow", options->follow, "go on with new lines until the run has ended");
   command.add_option("--rank", options->rank, "only this rank's lines; -1: the daemon's");
   command.add_option("--level", options->level, "only lines of this level or above")->check(CLI::IsMember({"debug", "info", "warn", "error"}));
-  command.add_option("-n,--lines", options->lines, "only the last N lines of those")->check(from_zero_on())->type_name("N");
+  command.add_option("-n,--lines", options->lines, "only the last N lines of those")->check(whole_number(0))->type_name("N");
   options->store.add_to(command);
   set_action(command, invocation, [options, &invocation] { return logs(*options, invocation); });
 }
