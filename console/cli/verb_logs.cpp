@@ -84,7 +84,8 @@ int logs(const Options& options, const Invocation& invocation) {
   for (size_t i = skipped; i < lines.size(); ++i) print(lines[i], invocation.json);
   while (options.follow) {
     std::fflush(stdout);
-    const bool ended = history::is_final(reader.run(run).state);  // before the read, so that the last lines are not missed
+    const bool ended =
+        history::is_final(options.store.as_it_is(reader, reader.run(run)).state);  // before the read, so that the last lines are not missed
     lines = read_wanted(reader, run, after, options);
     for (const history::LogLine& line : lines) print(line, invocation.json);
     if (ended && lines.empty()) break;

@@ -41,6 +41,7 @@ class HistoryVerbs : public ::testing::Test {
     writer.append(make_event("r_0000000a", wire::Kind::log, 1, 1, {{"level", "error"}, {"text", "it broke"}}));
     writer.append(
         make_event("r_0000000a", wire::Kind::event, 0, 7, {{"name", "checkpoint.saved"}, {"path", "/there/step_3"}, {"step", 3}, {"bytes", 2048}}));
+    writer.append(make_event("r_0000000a", wire::Kind::heartbeat, 1, 2, {{"resident_bytes", 1024}}));
     writer.flush();
     writer.set_state("r_0000000a", history::RunState::failed, "rank 1 exited with code 7", 1);
     writer.set_state("r_0000000b", history::RunState::finished, "");
@@ -66,6 +67,12 @@ TEST_F(HistoryVerbs, ListShowsTheNewestFirst) {
   EXPECT_EQ(failed[0].at("failed_rank"), 1);
   EXPECT_EQ(failed[0].at("last_step"), 5);
   EXPECT_EQ(json_of({"runs", "list", "--json", "-n", "1"}).size(), 1u);
+}
+
+TEST_F(HistoryVerbs, ARankWithoutAStepHasADash) {
+  const std::string out = ringwright({"runs", "show", "cp1"}).out;
+  EXPECT_THAT(out, Not(HasSubstr("-1"))) << out;
+  EXPECT_THAT(out, ::testing::ContainsRegex("\n +1 +- +1 KiB"));
 }
 
 TEST_F(HistoryVerbs, ShowHasAllOfARun) {
