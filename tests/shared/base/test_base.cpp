@@ -112,6 +112,7 @@ TEST(Resources, OpenFilesAreRaisedToTheHardLimitOrNamed) {
     EXPECT_NE(error.parts().action.find("ulimit"), std::string::npos);
   }
   ::setrlimit(RLIMIT_NOFILE, &before);
+}
 // The errno of what a call throws, 0 when it throws nothing.
 template <class Call>
 int errno_of(Call&& call) {
