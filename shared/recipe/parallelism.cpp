@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "shared/layout/layout.h"
+
 namespace ringwright::recipe {
 namespace {
 
@@ -42,6 +44,17 @@ mesh::Section parallelism(const Typed& typed) {
   for (const KeyPair& pair : kSwitches) section[pair.section] = typed.boolean(kBase + std::string(pair.recipe), false);
   if (const nlohmann::json* experts = typed.find(kBase + std::string(kExperts.recipe))) section[kExperts.section] = *experts;
   return mesh::read_section(section, [&](const std::string& key) { return typed.where(key_in_recipe(key)); });
+}
+
+int64_t sequence_length_divisor(const Typed& typed) {
+  const std::string key = "policy.make_sequence_length_divisible_by";
+  if (const nlohmann::json* value = typed.find(key); value && value->is_number() && value->get<double>() <= 0) {
+    for (const KeyPair& pair : kSizes) {
+      const std::string size = kBase + std::string(pair.recipe);
+      if (typed.integer(size, 1, -kRanksMax, kRanksMax) < 1) typed.out_of_range(size, "a whole number from 1 on; " + key + " is made of it");
+    }
+  }
+  return typed.integer(key, 1, 1, layout::kSequenceLengthMax);
 }
 
 int world_size(const Typed& typed) {

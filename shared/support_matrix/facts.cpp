@@ -2,13 +2,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <system_error>
 
 #include "shared/base/files.h"
 #include "shared/base/text.h"
@@ -17,9 +16,11 @@
 #include "shared/layout/packing.h"
 #include "shared/mesh/setup.h"
 #include "shared/model/context_parallel.h"
+#include "shared/model/parameters.h"
 #include "shared/model/safetensors.h"
 #include "shared/recipe/parallelism.h"
 #include "shared/recipe/typed.h"
+#include "shared/support_matrix/data_rows.h"
 #include "shared/tokenizer/tokenizer.h"
 
 namespace ringwright::support_matrix {
@@ -38,12 +39,7 @@ bool not_empty(const recipe::Typed& typed, const std::string& key) {
 std::string written(const recipe::Typed& typed, const std::string& key) {
   const nlohmann::json* value = typed.find(key);
   if (!value) return "";
-  constexpr size_t kBytesMax = 60;
-  std::string text = value->is_string() ? value->get<std::string>() : value->dump();
-  if (text.size() <= kBytesMax) return text;
-  size_t end = kBytesMax;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // not inside a character
-  return text.substr(0, end) + "...";
+  return text::excerpt(value->is_string() ? value->get<std::string>() : value->dump(), 60);
 }
 
 void read_sizes(const recipe::Typed& typed, Facts& facts) {
@@ -136,7 +132,7 @@ void read_sharding(const recipe::Typed& typed, Facts& facts) {
   if (facts.packing) facts.pack_tokens = length("policy.sequence_packing.train_mb_tokens", std::max<int64_t>(tokens, 1));
   if (facts.dynamic_batching) {
     facts.microbatch_tokens = length("policy.dynamic_batching.train_mb_tokens", std::max<int64_t>(tokens, 1));
-    facts.row_round = std::lcm(length("policy.dynamic_batching.sequence_length_round", 1), length("policy.make_sequence_length_divisible_by", 1));
+    facts.row_round = std::lcm(length("policy.dynamic_batching.sequence_length_round", 1), recipe::sequence_length_divisor(typed));
   }
   facts.document_divisor_needed = layout::document_divisor(static_cast<int>(facts.cp), static_cast<int>(facts.tp), facts.sequence_parallel);
   facts.document_divisor = length("ringwright.packing.document_divisor", facts.document_divisor_needed);
@@ -167,9 +163,10 @@ void name_words(Facts& facts) {
 }
 
 // A file that is not there is no fault of the recipe's: the row is skipped.
-std::optional<std::filesystem::path> find_place(const recipe::Recipe& recipe, const std::string& name) {
+std::optional<std::filesystem::path> find_place(const recipe::Recipe& recipe, const std::string& name,
+                                                recipe::NameKind kind = recipe::NameKind::model) {
   try {
-    return recipe::resolve_name(recipe, name);
+    return recipe::resolve_name(recipe, name, kind);
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -207,10 +204,11 @@ void read_model(const std::filesystem::path& folder, Facts& facts) {
   }
 }
 
-// Reads the headers only.
+// Reads the headers only; what the worker will find in them, too.
 void read_weights(const std::filesystem::path& folder, Facts& facts) {
   try {
-    model::index_checkpoint(folder);
+    const auto tensors = model::index_checkpoint(folder);
+    if (facts.model) model::check_tensors(folder, *facts.model, tensors);
   } catch (const Error& error) {
     facts.weights_fault = error.parts();
   }
@@ -221,7 +219,9 @@ void read_tokenizer(const std::filesystem::path& folder, Facts& facts) {
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) return;
   try {
-    facts.tokenizer_size = tokenizer::Tokenizer::from_file(file).vocabulary_size();
+    const auto tokenizer = tokenizer::Tokenizer::from_file(file);
+    facts.tokenizer_size = tokenizer.vocabulary_size();
+    facts.mark_tokens = static_cast<int64_t>(tokenizer.encode("").ids.size()) + 1;
   } catch (const Error& error) {
     facts.tokenizer_fault = error.parts();
   }
@@ -235,46 +235,24 @@ void read_save_folder(const recipe::SftConfig& config, Facts& facts) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
     if (const std::string name = entry.path().filename().string(); name.starts_with("step_")) facts.earlier_checkpoint = name;
-  std::filesystem::path there = folder;
-  while (!std::filesystem::exists(there, ignored) && there.has_relative_path()) there = there.parent_path();
-  facts.save_folder_is_closed = !std::filesystem::is_directory(there, ignored) || ::access(there.c_str(), W_OK | X_OK) != 0;
-}
-
-// Looks at the first row alone; the worker reads them all.
-bool holds_chat(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  std::string line;
-  while (std::getline(stream, line) && line.find_first_not_of(" \t\r") == std::string::npos) {
-  }
-  const nlohmann::json row = nlohmann::json::parse(line, nullptr, false);
-  return row.is_object() && row.contains("messages");
-}
-
-// The most rows that the file can give, as far as `enough`: a row of prompt_answer takes a line, a row of text takes `length` tokens. A line of text
-// makes at most three tokens a byte (normalising can lengthen it) and a few that mark its ends.
-int64_t count_rows_at_most(const std::filesystem::path& file, const std::string& format, int64_t length, int64_t enough) {
-  constexpr int64_t kTokensPerByteMax = 3, kMarkTokensMax = 4;
-  std::ifstream stream(file);
-  int64_t rows = 0, tokens = 0;
-  for (std::string line; rows < enough && std::getline(stream, line);) {
-    if (line.empty() || line == "\r") continue;
-    tokens += kTokensPerByteMax * static_cast<int64_t>(line.size()) + kMarkTokensMax;
-    rows = format == "text" ? tokens / std::max<int64_t>(length, 1) : rows + 1;
-  }
-  return rows;
+  facts.save_folder_fault = files::why_not_writable(folder);
 }
 
 void read_data_files(const recipe::Recipe& recipe, const recipe::SftConfig& config, Facts& facts) {
-  facts.data_file = find_place(recipe, config.train.path);
+  facts.data_file = find_place(recipe, config.train.path, recipe::NameKind::data);
   for (const std::string& path : {config.train.path, config.validation.path}) {
-    const auto file = path.empty() ? std::nullopt : find_place(recipe, path);
+    const auto file = path.empty() ? std::nullopt : find_place(recipe, path, recipe::NameKind::data);
     const std::string kind = file ? files::kind_if_not_regular(*file) : "";
     if (!kind.empty() && facts.not_a_file.empty()) facts.not_a_file = file->string() + " is " + kind;
   }
   if (!facts.data_file || !facts.not_a_file.empty()) return;
-  facts.data_is_chat = config.train.format == "prompt_answer" && holds_chat(*facts.data_file);
   facts.rows_wanted = config.train_global_batch_size;
-  facts.row_count_max = count_rows_at_most(*facts.data_file, config.train.format, config.max_total_sequence_length, config.train_global_batch_size);
+  try {
+    facts.data_is_chat = config.train.format == "prompt_answer" && holds_chat(*facts.data_file);
+    facts.row_count_max = rows_at_most(config.train, *facts.data_file, recipe::longest_row(config), facts.mark_tokens, facts.rows_wanted);
+  } catch (const std::system_error& error) {
+    facts.not_a_file = fmt::format("{} cannot be read ({})", facts.data_file->string(), error.code().message());
+  }
 }
 
 }  // namespace
@@ -299,13 +277,13 @@ void read_files(const recipe::Recipe& recipe, Facts& facts) {
   facts.data_name = config.train.path;
   facts.data_format = config.train.format;
   facts.model_folder = find_place(recipe, config.model_name);
-  read_data_files(recipe, config, facts);
   if (facts.model_folder) {
     read_model(*facts.model_folder, facts);
     read_experts(*facts.model_folder, facts);
     read_weights(*facts.model_folder, facts);
   }
   if (const auto tokenizer = find_place(recipe, config.tokenizer_name)) read_tokenizer(*tokenizer, facts);
+  read_data_files(recipe, config, facts);
   read_save_folder(config, facts);
   const auto put = [&](const char* name, const auto& value) { facts.words[name] = fmt::format("{}", value); };
   put("model_name", facts.model_name), put("data_name", facts.data_name), put("data_format", facts.data_format);
@@ -325,7 +303,7 @@ void read_files(const recipe::Recipe& recipe, Facts& facts) {
   put("weights_what", facts.weights_fault ? facts.weights_fault->what + " (" + facts.weights_fault->where + ")" : "");
   put("weights_fix", facts.weights_fault ? facts.weights_fault->action : "");
   put("tokenizer_what", facts.tokenizer_fault ? facts.tokenizer_fault->what + " (" + facts.tokenizer_fault->where + ")" : "");
-  put("save_folder", facts.save_folder), put("earlier_checkpoint", facts.earlier_checkpoint);
+  put("save_folder", facts.save_folder), put("save_folder_fault", facts.save_folder_fault), put("earlier_checkpoint", facts.earlier_checkpoint);
   put("tokenizer_fix", facts.tokenizer_fault ? facts.tokenizer_fault->action : "");
 }
 

@@ -41,15 +41,16 @@ struct Facts {
   std::optional<model::ModelConfig> model;
   std::optional<ErrorParts> model_fault, weights_fault, tokenizer_fault;
   int64_t tokenizer_size = 0;  // 0: no tokenizer was read
+  int64_t mark_tokens = 4;     // that the tokenizer and the end token add to a text at most
   std::string data_format;
   std::string save_folder, earlier_checkpoint;  // only where the recipe names a place outside of the run's own folder
-  bool save_folder_is_closed = false;
-  std::optional<ErrorParts> experts_fault;  // the model's experts and expert_parallel_size
-  std::string heads_refusal;                // why the model's heads cannot be dealt to the ranks as the method asks; "": they can
-  bool data_is_chat = false;                // the first row is {"messages": [...]}
-  std::string not_a_file;                   // a data file that is a pipe, a device, ...: "validation.txt is a pipe"
-  int64_t rows_wanted = 0;                  // of one global batch
-  int64_t row_count_max = -1;               // more rows than the data can give; -1: not looked at
+  std::string save_folder_fault;                // why that place cannot be made or written; "": it can
+  std::optional<ErrorParts> experts_fault;      // the model's experts and expert_parallel_size
+  std::string heads_refusal;                    // why the model's heads cannot be dealt to the ranks as the method asks; "": they can
+  bool data_is_chat = false;                    // the first row is {"messages": [...]}
+  std::string not_a_file;                       // a data file that is a pipe, a device, ...: "validation.txt is a pipe"; or cannot be read
+  int64_t rows_wanted = 0;                      // of one global batch
+  int64_t row_count_max = -1;                   // more rows than the data can give; -1: not looked at
 
   // {name} in a row's texts -> what to write there.
   std::map<std::string, std::string> words;

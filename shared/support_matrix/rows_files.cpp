@@ -142,10 +142,10 @@ const std::vector<Row>& file_rows() {
        "name another folder, or a relative one: it lies in the run's own folder"},
       {"RW-GUARD-222",
        "checkpoint folder",
-       [](const Facts& f) { return f.save_folder_is_closed; },
+       [](const Facts& f) { return !f.save_folder_fault.empty(); },
        {kNo, kNo, kNo},
        "checkpointing.checkpoint_dir",
-       "{save_folder} cannot be made or written, so no checkpoint could be saved",
+       "{save_folder} cannot be made or written ({save_folder_fault}), so no checkpoint could be saved",
        "name a folder that you may write, or a relative one: it lies in the run's own folder"},
   };
   return kRows;
