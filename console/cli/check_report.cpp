@@ -9,6 +9,7 @@
 #include "console/cli/terminal.h"
 #include "console/cli/verdict_style.h"
 #include "shared/base/text.h"
+#include "shared/recipe/key_table.h"
 #include "shared/recipe/node.h"
 
 namespace ringwright::cli {
@@ -59,6 +60,24 @@ void print_warnings(const recipe::Recipe& recipe) {
     fmt::print("\n{} {}: {}\n  at: {}\n", styled(warning.code, Style::warning), warning.key, warning.message, recipe::describe(warning.origin));
 }
 
+// What is done in another way, or has no effect: one line a row of the table of keys.
+void print_notes(const recipe::Recipe& recipe) {
+  const std::vector<recipe::KeyFinding> notes = recipe::notes(recipe);
+  if (!notes.empty()) fmt::print("\n{}\n", styled("notes", Style::bold));
+  for (const recipe::KeyFinding& note : notes) fmt::print("  {} ({}): {}\n", note.key, recipe::to_string(note.row->use), note.row->text);
+}
+
+void print_fix(const CheckReport& report) {
+  const RecipeFix& fix = *report.fix;
+  fmt::print("\n{}\n", styled(fix.made.empty() ? "nothing to fix without changing what is trained" : "fixed", Style::bold));
+  for (const support_matrix::Change& change : fix.made) fmt::print("  {}\n", support_matrix::as_override(change));
+  if (!report.written_to.empty()) fmt::print("  in {}\n", report.written_to);
+  for (const Finding& finding : fix.left)
+    for (const support_matrix::Change& change : finding.changes)
+      fmt::print("  offered, since it changes what is trained or stands elsewhere: {} ({})\n", support_matrix::as_override(change), finding.code);
+  if (!report.diff.empty()) fmt::print("\n{}", report.diff);
+}
+
 // A row that was skipped is not passed: what the recipe names is not here to be looked at.
 std::string verdict_text(const std::vector<Finding>& findings, Target target) {
   if (support_matrix::refused(findings, target)) return styled("refused", Style::bad);
@@ -84,6 +103,15 @@ void print_estimate(const CheckReport& report) {
   table.print();
 }
 
+ordered_json fix_json(const CheckReport& report) {
+  ordered_json json = {{"made", ordered_json::array()}, {"offered", ordered_json::array()}, {"diff", report.diff}};
+  for (const support_matrix::Change& change : report.fix->made) json["made"].push_back(support_matrix::as_override(change));
+  for (const Finding& finding : report.fix->left)
+    for (const support_matrix::Change& change : finding.changes) json["offered"].push_back(support_matrix::as_override(change));
+  json["written_to"] = report.written_to.empty() ? ordered_json() : ordered_json(report.written_to);
+  return json;
+}
+
 ordered_json estimate_json(const std::optional<estimate::Estimate>& estimate) {
   if (!estimate) return nullptr;
   ordered_json json;
@@ -104,6 +132,8 @@ void print_report(const CheckReport& report) {
   print_findings(report.findings);
   print_stops(report);
   print_warnings(report.recipe);
+  print_notes(report.recipe);
+  if (report.fix) print_fix(report);
   if (report.wants_estimate) print_estimate(report);
   fmt::print("\n");
   for (const Target target : report.targets) fmt::print("{}: {}\n", name_of(target), verdict_text(report.findings, target));
@@ -125,6 +155,10 @@ ordered_json to_json(const CheckReport& report) {
                                 {"key", warning.key},
                                 {"message", warning.message},
                                 {"origin", {{"file", warning.origin.file}, {"line", warning.origin.line}, {"column", warning.origin.column}}}});
+  json["notes"] = ordered_json::array();
+  for (const recipe::KeyFinding& note : recipe::notes(report.recipe))
+    json["notes"].push_back({{"key", note.key}, {"use", recipe::to_string(note.row->use)}, {"text", note.row->text}});
+  if (report.fix) json["fix"] = fix_json(report);
   if (report.wants_estimate) json["estimate"] = estimate_json(report.estimate);
   return json;
 }

@@ -6,6 +6,8 @@
 #include "console/cli/check_report.h"
 #include "console/cli/recipe_arguments.h"
 #include "console/cli/verb.h"
+#include "shared/base/line_diff.h"
+#include "shared/recipe/loader.h"
 #include "shared/support_matrix/recipe_flow.h"
 #include "shared/support_matrix/support_matrix.h"
 
@@ -14,8 +16,8 @@ namespace {
 
 struct Options {
   std::vector<std::string> words;
-  std::string target = "ringwright", model, map;
-  bool no_files = false, estimate = false;
+  std::string target = "ringwright", model, map, output;
+  bool no_files = false, estimate = false, fix = false, diff = false;
 };
 
 support_matrix::CheckOptions check_options(const Options& options) {
@@ -27,12 +29,27 @@ support_matrix::CheckOptions check_options(const Options& options) {
   return result;
 }
 
+void fix_report(const std::string& file, const std::vector<std::string>& overrides, const Options& options, const support_matrix::CheckOptions& how,
+                CheckReport& report) {
+  report.fix = fix_recipe(file, overrides, report.targets, how, options.output);
+  const recipe::EditedRecipe& edited = report.fix->edited;
+  report.recipe = report.fix->recipe, report.findings = report.fix->findings;
+  report.diff = text::unified_diff(edited.before, edited.after, file, edited.file.string());
+  if (options.diff || (edited.before == edited.after && options.output.empty())) return;
+  recipe::save(edited);
+  report.written_to = edited.file.string();
+}
+
 CheckReport report_on(const std::string& file, const std::vector<std::string>& overrides, const Options& options,
-                      const support_matrix::CheckOptions& how) {
+                      const support_matrix::CheckOptions& how, recipe::ParentCache& parents) {
   CheckReport report;
-  report.recipe = recipe::load_recipe(file, overrides);
   report.targets = support_matrix::targets_from_name(options.target);
-  report.findings = support_matrix::check(report.recipe, how);
+  if (options.fix) {
+    fix_report(file, overrides, options, how, report);
+  } else {
+    report.recipe = recipe::load_recipe(file, overrides, &parents);
+    report.findings = support_matrix::check(report.recipe, how);
+  }
   report.wants_estimate = options.estimate;
   if (options.estimate) report.estimate = support_matrix::recipe_estimate(report.recipe, how);
   return report;
@@ -41,11 +58,15 @@ CheckReport report_on(const std::string& file, const std::vector<std::string>& o
 int check(const Options& options, const Invocation& invocation) {
   support_matrix::targets_from_name(options.target);  // refused before a recipe is read
   const RecipeArguments arguments = split_recipe_arguments(options.words);
+  if (!options.output.empty() && arguments.files.size() > 1)
+    throw Error({"RW-CLI-041", "one file is named for several recipes", "-o " + options.output, "one recipe", "fix them one after the other",
+                 ExitCode::usage});
   const support_matrix::CheckOptions how = check_options(options);
+  recipe::ParentCache parents;
   bool refused = false;
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (size_t i = 0; i < arguments.files.size(); ++i) {
-    const CheckReport report = report_on(arguments.files[i], arguments.overrides, options, how);
+    const CheckReport report = report_on(arguments.files[i], arguments.overrides, options, how, parents);
     refused = refused || report.refused();
     if (invocation.json) {
       all.push_back(to_json(report));
@@ -68,6 +89,9 @@ void build(CLI::App& command, Invocation& invocation) {
   command.add_option("--model", options->model, "the model's folder, in place of what policy.model_name stands for")->check(CLI::ExistingDirectory);
   command.add_option("--map", options->map, "read another backend's settings as the DTensor backend's")->check(CLI::IsMember({"megatron"}));
   command.add_flag("--no-files", options->no_files, "look at the recipe only, not at the model's and the data's files");
+  CLI::Option* fix = command.add_flag("--fix", options->fix, "make the safe changes in the recipe's own text, never in a parent; offer the others");
+  command.add_flag("--diff", options->diff, "with --fix: print the changes, write nothing")->needs(fix);
+  command.add_option("-o,--output", options->output, "with --fix: write the changed recipe there")->needs(fix);
   command.add_flag("--estimate", options->estimate, "print the memory of each rank and the size of a checkpoint");
   set_action(command, invocation, [options, &invocation] { return check(*options, invocation); });
 }

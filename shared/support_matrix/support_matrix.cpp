@@ -7,6 +7,7 @@
 #include "shared/support_matrix/capabilities.h"
 #include "shared/support_matrix/facts.h"
 #include "shared/support_matrix/fill_in.h"
+#include "shared/support_matrix/key_findings.h"
 #include "shared/support_matrix/megatron.h"
 #include "shared/support_matrix/rows.h"
 #include "shared/support_matrix/running.h"
@@ -18,12 +19,6 @@ constexpr std::array kRecipeTables = {algorithm_rows, backend_rows, mesh_rows, c
                                       model_rows,     rollout_rows, data_rows, saving_rows,           migration_rows};
 constexpr std::array kFileTables = {file_rows, family_rows};
 
-recipe::Origin origin_of(const recipe::Recipe& recipe, const std::string& key) {
-  const auto found = recipe.origins.lower_bound(key);
-  const bool inside = !key.empty() && found != recipe.origins.end() && (found->first == key || found->first.starts_with(key + "."));
-  return inside ? found->second : recipe::Origin{recipe.file.string(), 0, 0};
-}
-
 Finding finding_of(const Row& row, const Facts& facts, const recipe::Recipe& recipe) {
   Finding finding;
   finding.code = row.code;
@@ -31,7 +26,7 @@ Finding finding_of(const Row& row, const Facts& facts, const recipe::Recipe& rec
   finding.verdicts = verdicts_of(row, facts);
   finding.reason = fill_in(row.reason, facts);
   finding.key = fill_in(row.key, facts);
-  finding.origin = origin_of(recipe, finding.key);
+  finding.origin = recipe::find_origin(recipe, finding.key);
   for (const RowChange& change : row.fix.changes) {
     Change filled{fill_in(change.key, facts), fill_in(change.value, facts), change.removes, row.fix.effect};
     if (!filled.key.empty()) finding.changes.push_back(std::move(filled));
@@ -65,6 +60,7 @@ std::vector<Finding> check_rows(const recipe::Recipe& recipe, const CheckOptions
   Facts facts = read_facts(recipe, options, is_mapped);
   std::vector<Finding> findings;
   apply(kRecipeTables, facts, recipe, findings);
+  add_key_findings(recipe, findings);
   if (facts.algorithm == "sft") recipe::sft_config(recipe);
   if (options.look_at_files && !facts.algorithm.empty()) {
     read_files(recipe, options, facts);
@@ -150,6 +146,7 @@ void add_texts(const Tables& tables, std::string_view level, std::vector<RowText
 std::vector<RowText> rows() {
   std::vector<RowText> texts;
   add_texts(kRecipeTables, "recipe", texts);
+  for (RowText& text : key_row_texts()) texts.push_back(std::move(text));
   add_texts(kFileTables, "files", texts);
   for (const RunningRow& row : running_rows())
     texts.push_back({std::string(row.code),
