@@ -29,6 +29,7 @@ const std::vector<Capability>& capabilities() {
       // Batches.
       {"batch.packing", kYes, "tests/daemon/worker/algorithms/packed_training_test.cpp"},
       {"batch.dynamic", kYes, "tests/daemon/worker/data/test_microbatches.cpp"},
+      {"data.long_rows_left_out", kIf, "tests/daemon/worker/data/test_dataset.cpp"},
       // Models.
       {"family.llama", kYes, "tests/golden/models/golden_model.cpp"},
       {"rope.yarn", kYes, "tests/golden/models/golden_model.cpp"},

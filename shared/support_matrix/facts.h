@@ -12,6 +12,7 @@
 #include "shared/model/config.h"
 #include "shared/recipe/recipe.h"
 #include "shared/support_matrix/support_matrix.h"
+#include "shared/tokenizer/tokenizer.h"
 
 namespace ringwright::support_matrix {
 
@@ -90,7 +91,11 @@ struct Facts {
   bool data_is_chat = false;             // the first row is {"messages": [...]}
   std::string not_a_file;                // a data file that is a pipe, a device, ...: "validation.txt is a pipe"
   int64_t rows_wanted = 0;               // of one global batch
-  int64_t row_count_max = -1;            // more rows than the data can give; -1: not looked at
+  // Of one batch of prompts and answers, from the data's beginning: rows, those of them that are longer than the recipe allows, and the first line
+  // that is no such row.
+  int64_t batch_rows = 0, batch_rows_too_long = 0;
+  std::string batch_bad_line;
+  int64_t row_count_max = -1;  // more rows than the data can give; -1: not looked at
 
   // {name} in a row's texts -> what to write there. A name with a dot is a key of the recipe.
   std::map<std::string, std::string> words;
@@ -113,9 +118,10 @@ void read_files(const recipe::Recipe& recipe, const CheckOptions& options, Facts
 // Fills `words` from the rest.
 void name_words(Facts& facts);
 
-// Parts of read_facts.
+// Parts of read_facts and read_files.
 LossFault find_loss_fault(const Facts& facts);
 TeacherFacts read_teachers(const Facts& facts);
+void read_batch(const recipe::SftConfig& config, const tokenizer::Tokenizer& tokenizer, Facts& facts);
 void read_machine(const std::optional<Machine>& machine, Facts& facts);
 
 }  // namespace ringwright::support_matrix

@@ -119,14 +119,17 @@ void read_weights(const std::filesystem::path& folder, Facts& facts) {
   }
 }
 
-void read_tokenizer(const std::filesystem::path& folder, Facts& facts) {
+std::optional<tokenizer::Tokenizer> read_tokenizer(const std::filesystem::path& folder, Facts& facts) {
   const std::filesystem::path file = folder / "tokenizer.json";
   std::error_code ignored;
-  if (!std::filesystem::exists(file, ignored)) return;
+  if (!std::filesystem::exists(file, ignored)) return std::nullopt;
   try {
-    facts.tokenizer_size = tokenizer::Tokenizer::from_file(file).vocabulary_size();
+    auto tokenizer = tokenizer::Tokenizer::from_file(file);
+    facts.tokenizer_size = tokenizer.vocabulary_size();
+    return tokenizer;
   } catch (const Error& error) {
     facts.tokenizer_fault = error.parts();
+    return std::nullopt;
   }
 }
 
@@ -187,6 +190,7 @@ void name_file_words(Facts& facts) {
   put("model_name", facts.model_name), put("data_name", facts.data_name), put("data_format", facts.data_format);
   put("not_a_file", facts.not_a_file), put("row_count_max", facts.row_count_max);
   put("data_file", facts.data_file ? facts.data_file->string() : "");
+  put("batch_rows", facts.batch_rows), put("batch_rows_too_long", facts.batch_rows_too_long), put("batch_bad_line", facts.batch_bad_line);
   put("heads_refusal", facts.heads_refusal);
   put("window", facts.window), put("window_key", facts.window_key), put("window_layer", facts.window_layer);
   put("positions", facts.positions), put("model_type", facts.model_type), put("experts", facts.experts);
@@ -214,12 +218,13 @@ void read_files(const recipe::Recipe& recipe, const CheckOptions& options, Facts
   const std::string tokenizer = facts.text("policy.tokenizer.name");
   const auto tokenizer_folder =
       tokenizer.empty() || tokenizer == facts.text("policy.model_name") ? facts.model_folder : find_place(recipe, tokenizer);
-  if (tokenizer_folder) read_tokenizer(*tokenizer_folder, facts);
+  const auto words = tokenizer_folder ? read_tokenizer(*tokenizer_folder, facts) : std::nullopt;
   read_teacher_model(recipe, facts);
   if (facts.algorithm == "sft") {
     const recipe::SftConfig config = recipe::sft_config(recipe);
     facts.data_name = config.train.path, facts.data_format = config.train.format;
     read_data_files(recipe, config, facts);
+    if (words) read_batch(config, *words, facts);
     read_save_folder(config, facts);
   }
   name_file_words(facts);
