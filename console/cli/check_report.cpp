@@ -60,9 +60,20 @@ void print_warnings(const recipe::Recipe& recipe) {
     fmt::print("\n{} {}: {}\n  at: {}\n", styled(warning.code, Style::warning), warning.key, warning.message, recipe::describe(warning.origin));
 }
 
+// Of keys that no finding has spoken of.
+std::vector<recipe::KeyFinding> notes_of(const CheckReport& report) {
+  std::vector<recipe::KeyFinding> notes = recipe::notes(report.recipe);
+  std::erase_if(notes, [&](const recipe::KeyFinding& note) {
+    return std::any_of(report.findings.begin(), report.findings.end(), [&](const Finding& finding) {
+      return finding.key == note.key || (!finding.key.empty() && note.key.starts_with(finding.key + "."));
+    });
+  });
+  return notes;
+}
+
 // What is done in another way, or has no effect: one line a row of the table of keys.
-void print_notes(const recipe::Recipe& recipe) {
-  const std::vector<recipe::KeyFinding> notes = recipe::notes(recipe);
+void print_notes(const CheckReport& report) {
+  const std::vector<recipe::KeyFinding> notes = notes_of(report);
   if (!notes.empty()) fmt::print("\n{}\n", styled("notes", Style::bold));
   for (const recipe::KeyFinding& note : notes) fmt::print("  {} ({}): {}\n", note.key, recipe::to_string(note.row->use), note.row->text);
 }
@@ -132,7 +143,7 @@ void print_report(const CheckReport& report) {
   print_findings(report.findings);
   print_stops(report);
   print_warnings(report.recipe);
-  print_notes(report.recipe);
+  print_notes(report);
   if (report.fix) print_fix(report);
   if (report.wants_estimate) print_estimate(report);
   fmt::print("\n");
@@ -156,7 +167,7 @@ ordered_json to_json(const CheckReport& report) {
                                 {"message", warning.message},
                                 {"origin", {{"file", warning.origin.file}, {"line", warning.origin.line}, {"column", warning.origin.column}}}});
   json["notes"] = ordered_json::array();
-  for (const recipe::KeyFinding& note : recipe::notes(report.recipe))
+  for (const recipe::KeyFinding& note : notes_of(report))
     json["notes"].push_back({{"key", note.key}, {"use", recipe::to_string(note.row->use)}, {"text", note.row->text}});
   if (report.fix) json["fix"] = fix_json(report);
   if (report.wants_estimate) json["estimate"] = estimate_json(report.estimate);
