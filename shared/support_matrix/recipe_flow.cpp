@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "shared/model/context_parallel.h"
+#include "shared/shard_plan/shard_plan.h"
 #include "shared/support_matrix/facts.h"
 
 namespace ringwright::support_matrix {
@@ -15,13 +19,24 @@ void require_mesh(const recipe::Recipe& recipe, const Facts& facts) {
   if (facts.mesh_fault) refuse(facts.mesh_fault->what, facts.mesh_fault->expected, facts.mesh_fault->action);
 }
 
+// How the worker would spread the batch; empty where the model is not at hand, or a row of the matrix says why it cannot.
+std::optional<shard_plan::ShardPlan> plan_of(const recipe::Recipe& recipe, const Facts& facts) {
+  if (facts.algorithm != "sft" || facts.cp == 1 || !facts.model_folder) return std::nullopt;
+  try {
+    return shard_plan::plan_shards(recipe::sft_config(recipe), model::read_context_parallel_config(*facts.model_folder));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 flow::StepSizes sizes_of(const Facts& facts) {
   const auto round_up = [](int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; };
+  const auto row_multiple = static_cast<int64_t>(std::clamp(facts.number("policy.make_sequence_length_divisible_by", 1), 1.0, 1e9));
   flow::StepSizes sizes;
   sizes.cp = static_cast<int>(facts.cp), sizes.tp = static_cast<int>(facts.tp), sizes.dp = static_cast<int>(facts.dp);
   sizes.packed = facts.packing;
   sizes.rows = facts.packing ? 1 : facts.micro_batch;
-  sizes.length = facts.packing ? facts.pack_tokens : facts.length;
+  sizes.length = facts.packing ? facts.pack_tokens : round_up(facts.length, row_multiple);
   sizes.padded_length = round_up(sizes.length, facts.document_divisor_needed);
   sizes.vocabulary = facts.vocab_size;
   sizes.hidden = facts.model ? facts.model->hidden_size : 0;
@@ -42,6 +57,7 @@ RecipeFlow recipe_flow(const recipe::Recipe& recipe, const CheckOptions& options
   RecipeFlow flow;
   flow.algorithm = facts.teachers ? "distillation with other tokenizers" : facts.algorithm;
   flow.sizes = sizes_of(facts);
+  if (const auto plan = plan_of(recipe, facts)) flow.sizes.flavour = plan->flavour, flow.sizes.method = plan->method;
   if (facts.algorithm == "sft") return flow;
   flow.engine = flow::Engine::automodel_0_6;
   flow.loss = facts.teachers ? flow::LossKind::partitioned : flow::LossKind::replicated;
@@ -60,8 +76,9 @@ std::optional<estimate::Estimate> recipe_estimate(const recipe::Recipe& recipe, 
                                    .microbatch_tokens = facts.microbatch_tokens,
                                    .cp = static_cast<int>(facts.cp),
                                    .divisor = facts.document_divisor_needed};
-  return estimate::estimate_step(*facts.model,
-                                 {.tokens = estimate::tokens_per_rank(batch), .cp = static_cast<int>(facts.cp), .method = facts.cp_method});
+  const auto plan = plan_of(recipe, facts);
+  const std::string method = plan ? plan->method : facts.cp_method;
+  return estimate::estimate_step(*facts.model, {.tokens = estimate::tokens_per_rank(batch), .cp = static_cast<int>(facts.cp), .method = method});
 }
 
 std::vector<TargetScale> loss_scales(const RecipeFlow& flow) {
