@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sqlite3.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "shared/base/failpoint.h"
+#include "shared/history/ownership.h"
 #include "shared/history/point_store.h"
 #include "shared/history/run_rows.h"
 #include "shared/history/sql.h"
@@ -138,12 +138,15 @@ Database::Database(const std::filesystem::path& file, Access access, int lock_wa
   try {
     access == Access::write ? open_for_writing() : open_for_reading();
     check_schema(access);
+    was_history_ = true;
   } catch (const SQLite::Exception& error) {
     throw Error(connection_ ? describe(error) : describe_sqlite_error(error, file_, errno));
   }
 }
 
 ErrorParts Database::describe(const SQLite::Exception& error) const {
+  // It was one when it was opened.
+  if (was_history_ && (error.getErrorCode() & 0xff) == SQLITE_NOTADB) return damaged(file_, error.what());
   ErrorParts parts = describe_sqlite_error(error, file_, last_system_errno(connection_->getHandle()));
   if (parts.code == "RW-STORE-006" && schema_ > newest_schema())
     return other_schema(file_, newer_schema(schema_) + ": " + error.what(), "what schema " + std::to_string(newest_schema()) + " has",
@@ -257,11 +260,13 @@ WriterLock::WriterLock(const std::filesystem::path& file) {
   if (descriptor_ < 0)
     throw Error({"RW-STORE-001", "the history's lock file cannot be opened: " + std::string(std::strerror(errno)), lock_file,
                  "a folder that you may write in", "look at the permissions, or name another file with --store FILE", ExitCode::store});
-  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+  if (!lock_exclusively(descriptor_)) {
     const std::string owner = read_small_file(descriptor_);
     ::close(descriptor_);
     throw Error({"RW-STORE-003", "another daemon writes this history" + (owner.empty() ? "" : " (process " + owner + ")"), file.string(),
-                 "one writer for each history file", "stop it with: ringwright daemon stop; or use another file with --store FILE", ExitCode::store});
+                 "one writer for each history file",
+                 "stop it with: ringwright daemon stop" + (owner.empty() ? "" : ", or kill " + owner) + "; or use another file with --store FILE",
+                 ExitCode::store});
   }
   const std::string own = std::to_string(::getpid()) + "\n";
   // The number is only for the message above, so a disk that is full does not matter here.

@@ -67,6 +67,7 @@ class Database {
   std::filesystem::path file_;
   int lock_wait_ms_max_;
   int schema_ = 0;
+  bool was_history_ = false;  // when it was opened
   std::unique_ptr<SQLite::Database> connection_;
   std::unordered_map<const char*, std::unique_ptr<SQLite::Statement>> statements_;
 };

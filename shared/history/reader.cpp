@@ -78,19 +78,27 @@ RunRecord run_of(SQLite::Statement& row) {
   return run;
 }
 
+// A name never hides the keyword or an id, also one from before such names were refused.
 std::optional<int64_t> Reader::Impl::find(const std::string& id_or_name) {
   if (auto key = number(sql::run_find_by_id, id_or_name)) return key;
-  if (auto key = number(sql::run_find_by_name, id_or_name)) return key;
-  if (id_or_name == "last") return number(sql::run_find_last);
+  if (id_or_name == kNewestRun) return number(sql::run_find_last);
   if (id_or_name.empty()) return std::nullopt;
+  const bool id_first = reads_like_an_id(id_or_name);
+  if (!id_first)
+    if (auto key = number(sql::run_find_by_name, id_or_name)) return key;
+  if (auto key = find_by_prefix(id_or_name)) return key;
+  return id_first ? number(sql::run_find_by_name, id_or_name) : std::nullopt;
+}
+
+std::optional<int64_t> Reader::Impl::find_by_prefix(const std::string& prefix) {
   std::vector<std::pair<int64_t, std::string>> matches;
   rows([&](SQLite::Statement& row) { matches.emplace_back(row.getColumn(0).getInt64(), row.getColumn(1).getString()); }, sql::run_find_by_prefix,
-       id_or_name);
+       prefix);
   if (matches.empty()) return std::nullopt;
   if (matches.size() == 1) return matches.front().first;
   std::string ids;
   for (const auto& [key, id] : matches) ids += (ids.empty() ? "" : ", ") + id;
-  throw Error({"RW-STORE-011", "\"" + id_or_name + "\" is the beginning of more than one run's id", ids, "a run's id, or enough of it", "add a digit",
+  throw Error({"RW-STORE-011", "\"" + prefix + "\" is the beginning of more than one run's id", ids, "a run's id, or enough of it", "add a digit",
                ExitCode::usage});
 }
 
@@ -268,6 +276,8 @@ std::vector<AlertRecord> Reader::alerts(const std::string& run) const {
       sql::alert_list, run.empty() ? 0 : impl_->key(run));
   return alerts;
 }
+
+int64_t Reader::last_sign_of_life_unix_ns(const std::string& run) const { return impl_->number(sql::run_last_sign, impl_->key(run)).value_or(0); }
 
 std::vector<wire::Event> Reader::events(uint64_t from, uint64_t to, size_t limit) const {
   std::vector<wire::Event> events;

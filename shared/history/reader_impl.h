@@ -70,6 +70,7 @@ struct Reader::Impl {
   std::vector<Part> parts_of_rank(int64_t run, int64_t metric, int rank, int64_t segment);
 
   std::optional<int64_t> find(const std::string& id_or_name);
+  std::optional<int64_t> find_by_prefix(const std::string& prefix);
   Error not_found(const std::string& id_or_name);
   void add_recipe(RunRecord& run, int64_t key);
   void add_fingerprint(RunRecord& run, int64_t key);

@@ -1,5 +1,6 @@
 #include "shared/history/records.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -33,6 +34,18 @@ RunState run_state_from_string(std::string_view text) {
 
 bool is_final(RunState state) {
   return state == RunState::finished || state == RunState::failed || state == RunState::stopped || state == RunState::lost;
+}
+
+Error reserved_name(const std::string& name) {
+  return Error({"RW-STORE-016", "no run can be named \"" + name + "\"", "--name, ringwright.name or the recipe's file name",
+                "a name that is not \"last\" and does not read like a run's id (r_ and hexadecimal digits)", "give another: --name NAME",
+                ExitCode::usage});
+}
+
+bool reads_like_an_id(std::string_view text) {
+  constexpr size_t kDigitsMax = 8;
+  if (!text.starts_with("r_") || text.size() > 2 + kDigitsMax) return false;
+  return std::all_of(text.begin() + 2, text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
 }  // namespace ringwright::history

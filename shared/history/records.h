@@ -8,12 +8,21 @@
 #include <string_view>
 #include <vector>
 
+#include "shared/base/error.h"
+
 namespace ringwright::history {
 
 enum class RunState { queued, starting, running, paused, stopping, finished, failed, stopped, lost };
 std::string_view to_string(RunState state);
 RunState run_state_from_string(std::string_view text);  // throws Error RW-STORE-010
 bool is_final(RunState state);
+
+inline constexpr const char* kNewestRun = "last";  // where a run is asked for
+// "r_" and up to 8 hexadecimal digits: an id, or the beginning of one.
+bool reads_like_an_id(std::string_view text);
+// A name that would be taken for something else where a run is asked for: no run may have it.
+inline bool is_reserved_name(std::string_view name) { return name == kNewestRun || reads_like_an_id(name); }
+Error reserved_name(const std::string& name);  // RW-STORE-016 (exit code 2)
 
 struct RunRecord {
   std::string id;  // "r_" + 8 hexadecimal digits

@@ -26,6 +26,7 @@ class Writer {
   struct Hooks {
     std::function<void(std::vector<wire::Event>&)> committed;  // without events when only the trouble that `failed` told of is over
     std::function<void(const ErrorParts&)> failed;  // a commit failed (disk full, locked, ...): it is tried again every second, nothing is dropped
+    std::function<void(const std::string& run, RunState)> state_settled = nullptr;  // a set_state is recorded, or given up as there is no such run
   };
   // Creates or migrates the file. Throws Error (exit code 6): RW-STORE-001 not readable or no database, RW-STORE-002 schema newer than this
   // program, RW-STORE-003 another daemon writes it, RW-STORE-004 disk full, RW-STORE-005 locked, RW-STORE-006 damaged, RW-STORE-007 anything else.
@@ -39,7 +40,7 @@ class Writer {
   void set_fingerprint(const std::string& run, const nlohmann::json& fingerprint);
   // `time_unix_ns`: when it came to be; 0: now.
   void set_state(const std::string& run, RunState state, const std::string& reason, int failed_rank = -1, int64_t time_unix_ns = 0);
-  // At start: every run that is not in a final state becomes `lost`. Returns their ids.
+  // At start: every run that is not in a final state becomes `lost`, with its last sign of life as its end. Returns their ids.
   std::vector<std::string> mark_unfinished_as_lost(const std::string& reason);
 
   // Queues an event; waits while the queue is full (65,536 events, or a million metric points). Same (run, rank, worker_sequence) twice is stored
@@ -70,7 +71,7 @@ class Reader {
   std::vector<RunRecord> runs(size_t limit = 1000, Parts parts = Parts::all) const;  // newest first
   // Those that a query finds (shared/query/query.h), in its order; `limit`: where it has none itself. Throws Error RW-QUERY-001 ... (exit code 2).
   std::vector<RunRecord> find(std::string_view query, size_t limit = 1000, Parts parts = Parts::head) const;
-  // By full id, unique prefix of an id, or name (newest wins); "last" is the newest. Throws RW-STORE-011 when none matches (exit code 2).
+  // By full id; "last", the newest; the unique beginning of an id; or name (newest wins). Throws RW-STORE-011 when none matches (exit code 2).
   RunRecord run(const std::string& id_or_name) const;
   std::vector<std::string> metric_names(const std::string& run) const;
   // In the order of their names.
@@ -96,6 +97,8 @@ class Reader {
   std::vector<SegmentRecord> segments(const std::string& run) const;
   std::vector<NoteRecord> notes(const std::string& run) const;    // oldest first
   std::vector<AlertRecord> alerts(const std::string& run) const;  // newest first; run "": the node's
+  // When something of the run was last recorded; its beginning when nothing was.
+  int64_t last_sign_of_life_unix_ns(const std::string& run) const;
   std::vector<int> metric_ranks(const std::string& run, const std::string& name) const;
   // Committed events by node_sequence in [from, to], at most `limit`; those already pruned from the journal are absent.
   std::vector<wire::Event> events(uint64_t from, uint64_t to, size_t limit) const;

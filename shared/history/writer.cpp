@@ -15,6 +15,7 @@
 
 #include "shared/base/failpoint.h"
 #include "shared/history/database.h"
+#include "shared/history/ownership.h"
 #include "shared/history/recorder.h"
 #include "shared/history/run_rows.h"
 #include "shared/history/sql.h"
@@ -39,6 +40,7 @@ struct Task {
   bool retried = false;
   bool answered = false;
   std::promise<void> done;
+  std::function<void()> settled;  // recorded, or given up as the change itself is wrong
 };
 using Item = std::variant<wire::Event, std::shared_ptr<Task>>;
 
@@ -61,6 +63,14 @@ int64_t newest_segment(Database& database, const std::string& run) {
   return segment;
 }
 
+int64_t last_sign_unix_ns(Database& database, int64_t run_key) {
+  SQLite::Statement& row = database.query(sql::run_last_sign, run_key);
+  row.executeStep();
+  const int64_t time_unix_ns = row.getColumn(0).getInt64();
+  row.reset();
+  return time_unix_ns;
+}
+
 }  // namespace
 
 struct Writer::Impl {
@@ -68,6 +78,7 @@ struct Writer::Impl {
       : hooks(std::move(given_hooks)),
         retry(limits.retry_ms),
         lock(prepared(file)),
+        guard_of_file(file),
         database(file, Database::Access::write, limits.lock_wait_ms_max),
         recorder(database, limits),
         committed_sequence(recorder.node_sequence()),
@@ -82,7 +93,7 @@ struct Writer::Impl {
   }
 
   void append(wire::Event event);
-  void perform(std::function<void(Database&, Recorder&)> change, bool retried);
+  void perform(std::function<void(Database&, Recorder&)> change, bool retried, std::function<void()> settled = nullptr);
   void flush();
 
   int64_t duration_ns(const std::string& run, RunState state, const Moment& now);
@@ -102,6 +113,7 @@ struct Writer::Impl {
   Hooks hooks;
   std::chrono::milliseconds retry;
   WriterLock lock;
+  FileGuard guard_of_file;  // before the database, so that it goes after it
   Database database;
   Recorder recorder;
 
@@ -148,9 +160,10 @@ void Writer::Impl::append(wire::Event event) {
   if (queue.size() == 1 || queue.size() >= kBatchEventsMax) work_to_do.notify_one();
 }
 
-void Writer::Impl::perform(std::function<void(Database&, Recorder&)> change, bool retried) {
+void Writer::Impl::perform(std::function<void(Database&, Recorder&)> change, bool retried, std::function<void()> settled) {
   auto item = std::make_shared<Task>();
   item->change = std::move(change);
+  item->settled = std::move(settled);
   item->retried = retried;
   std::future<void> done = item->done.get_future();
   {
@@ -252,8 +265,11 @@ bool Writer::Impl::commit_until_done() {
     } catch (const SQLite::Exception& error) {
       failure = database.describe(error);
     } catch (const Error& error) {
-      if (task) return answer_with(std::current_exception()), false;  // the change itself is wrong: no use to try it again
       failure = error.parts();
+      if (task && failure.code != kFileMoved && failure.code != kFileDeleted) {  // the change itself is wrong: no use to try it again
+        if (task->settled) task->settled();
+        return answer_with(std::current_exception()), false;
+      }
     }
     report(failure);
     if (task && !task->retried) return false;
@@ -265,6 +281,7 @@ bool Writer::Impl::commit_until_done() {
 
 void Writer::Impl::commit_once() {
   last_commit = Clock::now();
+  if (const std::optional<ErrorParts> displaced = guard_of_file.displaced()) throw Error(*displaced);
   try {
     database.transact([&] {
       task ? task->change(database, recorder) : recorder.store(batch);
@@ -281,6 +298,7 @@ void Writer::Impl::commit_once() {
     const std::lock_guard guard(mutex);
     failing.reset();
   }
+  if (task && task->settled) task->settled();
   if (task && !task->answered) task->done.set_value();
 }
 
@@ -345,19 +363,23 @@ void Writer::set_state(const std::string& run, RunState state, const std::string
                      is_final(state) ? 1 : 0, now, duration_ns);
         if (is_final(state)) recorder.forget_run(run);
       },
-      true);
+      true,
+      [this, run, state] {
+        if (impl_->hooks.state_settled) impl_->hooks.state_settled(run, state);
+      });
 }
 
 std::vector<std::string> Writer::mark_unfinished_as_lost(const std::string& reason) {
   std::vector<std::string> lost;
-  const int64_t now = wire::now_unix_ns();
   impl_->perform(
       [&](Database& database, Recorder&) {
+        std::vector<int64_t> keys;
         SQLite::Statement& rows = database.query(sql::run_unfinished);
-        while (rows.executeStep()) lost.push_back(rows.getColumn(0).getString());
+        while (rows.executeStep()) lost.push_back(rows.getColumn(0).getString()), keys.push_back(rows.getColumn(1).getInt64());
         rows.reset();
-        for (const std::string& run : lost)
-          database.run(sql::run_set_state, run, std::string(to_string(RunState::lost)), reason, -1, 0, 1, now, int64_t{-1});
+        for (size_t i = 0; i < lost.size(); ++i)
+          database.run(sql::run_set_state, lost[i], std::string(to_string(RunState::lost)), reason, -1, 0, 1, last_sign_unix_ns(database, keys[i]),
+                       int64_t{-1});
       },
       false);
   return lost;

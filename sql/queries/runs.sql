@@ -46,8 +46,14 @@ UPDATE run SET state = ?2, reason = ?3, failed_rank = ?4,
   duration_ns = CASE WHEN ?6 THEN ?8 ELSE duration_ns END
 WHERE id = ?1;
 
+-- name: run_last_sign
+SELECT max(created_unix_ns, started_unix_ns, coalesce((SELECT max(time_unix_ns) FROM rank_status WHERE rank_status.run = run.key), 0),
+           coalesce((SELECT time_unix_ns FROM log WHERE log.run = run.key ORDER BY node_sequence DESC LIMIT 1), 0),
+           coalesce((SELECT time_unix_ns FROM event WHERE event.run = run.key ORDER BY node_sequence DESC LIMIT 1), 0))
+FROM run WHERE key = ?1;
+
 -- name: run_unfinished
-SELECT id FROM run WHERE state NOT IN ('finished', 'failed', 'stopped', 'lost') ORDER BY key;
+SELECT id, key FROM run WHERE state NOT IN ('finished', 'failed', 'stopped', 'lost') ORDER BY key;
 
 -- name: run_state
 SELECT state FROM run WHERE key = ?1;

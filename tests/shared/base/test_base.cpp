@@ -1,13 +1,17 @@
 // Looking at files before they are opened, writing them in one step, text that is fit for a terminal, and differences of texts.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
+#include <string>
 
+#include "shared/base/error.h"
 #include "shared/base/files.h"
 #include "shared/base/line_diff.h"
 #include "shared/base/printable.h"
+#include "shared/base/resources.h"
 #include "tests/support/temporary_folder.h"
 
 namespace ringwright {
@@ -85,6 +89,26 @@ TEST(LineDiff, ChangesFarApartAreTwoHunksAndNearOnesAreOne) {
   };
   EXPECT_EQ(hunks(far), 2U);
   EXPECT_EQ(hunks(near), 1U);
+}
+
+TEST(Resources, OpenFilesAreRaisedToTheHardLimitOrNamed) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit low{20, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+  resources::allow_open_files(64);
+  rlimit after{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &after), 0);
+  EXPECT_GE(after.rlim_cur, 64u);
+  try {
+    resources::allow_open_files(before.rlim_max + 1);
+    FAIL() << "more than the hard limit allows";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.parts().code, "RW-LIMIT-001");
+    EXPECT_NE(error.parts().what.find("RLIMIT_NOFILE"), std::string::npos);
+    EXPECT_NE(error.parts().action.find("ulimit"), std::string::npos);
+  }
+  ::setrlimit(RLIMIT_NOFILE, &before);
 }
 
 TEST(Printable, EscapesWhatWouldMoveTheCursor) {

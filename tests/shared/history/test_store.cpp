@@ -90,6 +90,43 @@ TEST(Store, FindsRunsByIdPrefixNameAndLast) {
   EXPECT_EQ(reader.runs(2)[0].id, "r_bb000003");
 }
 
+TEST(Store, NamesHideNeitherTheKeywordNorIds) {
+  TemporaryFolder folder;
+  Writer writer(folder.store(), {});
+  writer.create_run(make_run("r_aa000001", "last"));
+  writer.create_run(make_run("r_aa000002", "r_bb"));
+  writer.create_run(make_run("r_bb000003", "r_cc"));
+  writer.create_run(make_run("r_dd000004", "r"));
+  const Reader reader(folder.store());
+  EXPECT_EQ(reader.run("last").id, "r_dd000004");
+  EXPECT_EQ(reader.run("r_bb").id, "r_bb000003");
+  EXPECT_EQ(reader.run("r_cc").id, "r_bb000003") << "a name that no id begins with";
+  EXPECT_EQ(reader.run("r").id, "r_dd000004") << "a name that reads like no id";
+  for (const char* name : {"last", "r_", "r_74fb", "r_0123abcd"}) EXPECT_TRUE(is_reserved_name(name)) << name;
+  for (const char* name : {"lasts", "r_74fbz", "r_0123abcd0", "r", "R_74fb", ""}) EXPECT_FALSE(is_reserved_name(name)) << name;
+}
+
+TEST(Store, ALostRunEndsWithItsLastSignOfLife) {
+  TemporaryFolder folder;
+  constexpr int64_t kBegin_ns = 1'000'000'000, kLastSign_ns = 1'700'000'000'000'000'000 + 7'000'000;
+  {
+    Writer writer(folder.store(), {});
+    RunRecord run = make_run("r_00000001");
+    run.created_unix_ns = run.started_unix_ns = kBegin_ns;
+    writer.create_run(run);
+    run.id = "r_00000002";
+    writer.create_run(run);
+    writer.append(log_line("r_00000001", 0, 6, "before"));
+    writer.append(make_event("r_00000001", wire::Kind::heartbeat, 1, 7, {{"step", 3}, {"rss", 1}, {"cpu_seconds", 1.0}}));
+  }
+  EXPECT_EQ(Reader(folder.store()).last_sign_of_life_unix_ns("r_00000001"), kLastSign_ns);
+  Writer writer(folder.store(), {});
+  EXPECT_EQ(writer.mark_unfinished_as_lost("the daemon ended").size(), 2u);
+  const Reader reader(folder.store());
+  EXPECT_EQ(reader.run("r_00000001").ended_unix_ns, kLastSign_ns);
+  EXPECT_EQ(reader.run("r_00000002").ended_unix_ns, kBegin_ns) << "nothing was heard of it";
+}
+
 TEST(Store, RefusesARunTwiceAndAStateOfNoRun) {
   TemporaryFolder folder;
   Writer writer(folder.store(), {});
