@@ -23,6 +23,8 @@ using ::testing::Not;
 class RunFiles : public ::testing::Test {
  protected:
   void SetUp() override {
+    fs::create_directory(folder_ / "ringwright");
+    fs::permissions(folder_ / "ringwright", fs::perms::owner_all);  // the sockets' folder, too
     history::Writer writer(store(), {});
     for (const char* letter : {"a", "b"}) {
       history::RunRecord run = make_run(std::string("r_0000000") + letter, std::string("run-") + letter);

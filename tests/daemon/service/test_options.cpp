@@ -85,7 +85,7 @@ TEST_F(ConfigFile, TheCommandLineGoesFirst) {
   options.runtime_directory = folder_ / "r";
   options.orphan_grace_s = 5;
   options.stop_grace_s = -1;
-  complete(options, {1.0, 2.0});
+  complete(options, {.orphan_grace_s = 1.0, .stop_grace_s = 2.0, .alerts = {}});
   EXPECT_EQ(options.orphan_grace_s, 5);
   EXPECT_EQ(options.stop_grace_s, 2);
 }

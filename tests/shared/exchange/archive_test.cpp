@@ -22,11 +22,6 @@ using namespace testing;
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-std::string read_file(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 class Archives : public ::testing::Test {
  protected:
   void SetUp() override { write_sample_run(folder_.store()); }
@@ -146,7 +141,7 @@ TEST_F(Archives, OneWithATurnedBitIsRefusedOrTheSame) {
 struct Item {
   std::string name, content;
   unsigned type = AE_IFREG;
-  std::string link;
+  std::string link = {};
 };
 
 std::string packed(const std::vector<Item>& items, bool hard_links = false) {
