@@ -154,7 +154,7 @@ std::optional<pid_t> end_writer(const StopOptions& options, std::chrono::millise
   const std::optional<pid_t> writer = history::writer_process(store);
   if (!writer) return std::nullopt;
   if (options.drain)
-    throw Error({"RW-CLI-033",
+    throw Error({"RW-CLI-048",
                  fmt::format("the daemon that writes this history (process {}) has no sockets here: it cannot be asked to drain", *writer),
                  store.string(), "the XDG_RUNTIME_DIR that it was started with", "set that, or leave --drain out", ExitCode::unreachable});
   const WatchedProcess process(*writer);

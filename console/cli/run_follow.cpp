@@ -133,7 +133,7 @@ class Follower {
 
   void tell_that_it_is_unrecorded() {
     display_.show_note(
-        describe({"RW-CLI-031",
+        describe({"RW-CLI-047",
                   "run " + run_.run + " has ended, and the history does not have its end: " + (store_error_ ? store_error_->what : "no reason given"),
                   store_error_ ? store_error_->where : run_.store, "a history that can be written", store_error_ ? store_error_->action : "",
                   ExitCode::store}));

@@ -45,7 +45,8 @@ CLI::App& add_subverb(CLI::App& command, const std::string& name, const std::str
 void check_values(CLI::App& command) {
   for (CLI::Option* option : command.get_options()) {
     if (option->get_items_expected_max() == 0) continue;  // a flag
-    if (takes_whole_numbers(*option)) option->check(whole_number(option->get_type_name().starts_with('U') ? 0 : INT64_MIN));
+    if (takes_whole_numbers(*option))
+      option->transform(whole_number(option->get_type_name().starts_with('U') ? 0 : INT64_MIN));  // check() would not change it
     option->check(not_empty());
   }
   for (CLI::App* verb : command.get_subcommands([](CLI::App*) { return true; })) check_values(*verb);

@@ -19,6 +19,7 @@
 #include "shared/base/failpoint.h"
 #include "shared/base/paths.h"
 #include "shared/wire/control.h"
+#include "shared/wire/poll.h"
 
 namespace ringwright::service {
 namespace {
@@ -119,7 +120,7 @@ void Server::run() {
   items[kOutput] = {nullptr, supervisor_.output_fd(), ZMQ_POLLIN, 0};
   while (!is_over()) {
     const bool room = ledger_.has_room();  // otherwise the workers wait, and nobody else does
-    zmq::poll(items.data(), room ? kItems : kWorkers, supervisor_.active() > 0 || alerts_.busy() ? kTick : 10 * kTick);
+    wire::poll(items.data(), room ? kItems : kWorkers, supervisor_.active() > 0 || alerts_.busy() ? kTick : 10 * kTick);
     if (items[kSignals].revents) take_signals();
     if (items[kCommitted].revents) take_committed();
     if (room && items[kWorkers].revents) take_worker_events();

@@ -21,8 +21,7 @@ class RunVerb : public DemoTest {
  protected:
   void SetUp() override {
     write_text(3000, [](int) { return "In the beginning"; });
-    // A header without tensors: nobody here loads it.
-    folder_.write("ringwright/models/demo/model.safetensors", std::string("\x02\0\0\0\0\0\0\0{}", 10));
+    write_weights();
     const Outcome started =
         Program(folder_.path(), {"--worker", std::string(RINGWRIGHT_BINARY_DIR) + "/tests/scripted_worker", "--stop-grace-s", "5"}, "ringwrightd")
             .wait();
@@ -141,7 +140,7 @@ TEST_F(RunVerb, AHistoryDeletedUnderARunIsNoSuccess) {
   const Outcome outcome = program.wait();
   EXPECT_EQ(outcome.exit_code, 6) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("history is not being written"));
-  EXPECT_THAT(outcome.err, HasSubstr("RW-CLI-031"));
+  EXPECT_THAT(outcome.err, HasSubstr("RW-CLI-047"));
   EXPECT_THAT(outcome.out, HasSubstr("(not recorded): the history cannot record it any more"));
 }
 

@@ -12,6 +12,7 @@
 
 #include "shared/base/error.h"
 #include "tests/support/daemon_process.h"
+#include "tests/support/program.h"
 
 namespace ringwright {
 namespace {
@@ -213,7 +214,8 @@ TEST(Daemon, DeletedRuntimeDirectoryIsMadeAgain) {
   EXPECT_EQ(daemon.wait_for_end(after).state, RunState::finished) << "its worker finds the daemon";
   const EventLog events(daemon.endpoints());
   EXPECT_TRUE(eventually([&] { return events.count() > 0; }));
-  EXPECT_THROW(DaemonProcess(folder, {}), std::runtime_error) << "a second daemon has no place here";
+  Program second(folder.path(), {"--foreground", "--store", daemon.store().string(), "--runtime-dir", (folder / "r").string()}, "ringwrightd");
+  EXPECT_NE(second.wait().exit_code, 0) << "a second daemon has no place here";
   daemon.request("run.stop", {{"run", before}});
   EXPECT_EQ(daemon.wait_for_end(before).state, RunState::stopped) << "the worker from before hears of it";
 }

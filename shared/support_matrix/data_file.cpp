@@ -1,4 +1,4 @@
-#include "shared/support_matrix/data_rows.h"
+#include "shared/support_matrix/data_file.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
