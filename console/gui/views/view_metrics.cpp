@@ -47,22 +47,25 @@ ImPlotSpec line_spec(Color ink, double alpha, float weight) {
   return spec;
 }
 
-void plot_decimated(const char* id, const Decimated& drawn, Color ink, double alpha, float weight, bool log) {
-  std::vector<double> positive;
-  const double* y = drawn.y.data();
-  if (log) {
-    positive = drawn.y;
-    for (double& value : positive) value = value > 0 ? value : std::numeric_limits<double>::quiet_NaN();
-    y = positive.data();
+// Each stretch between two breaks is a line of its own: a NaN must not become a corner of a triangle.
+void plot_stretches(const char* id, const Decimated& drawn, const ImPlotSpec& spec, bool log) {
+  const auto shows = [&](size_t i) { return std::isfinite(drawn.y[i]) && (!log || drawn.y[i] > 0); };
+  for (size_t begin = 0; begin < drawn.y.size();) {
+    size_t end = begin;
+    while (end < drawn.y.size() && shows(end)) ++end;
+    if (end > begin) ImPlot::PlotLine(id, drawn.x.data() + begin, drawn.y.data() + begin, static_cast<int>(end - begin), spec);
+    begin = end + 1;
   }
+}
+
+void plot_decimated(const char* id, const Decimated& drawn, Color ink, double alpha, float weight, bool log) {
   ImPlotSpec spec = line_spec(ink, alpha, weight);
-  const auto count = static_cast<int>(drawn.x.size());
   if (drawn.points_in_view < kMarkersBelow && alpha > 0.5) {
     spec.Marker = ImPlotMarker_Circle;
     spec.MarkerSize = px(2);
     spec.MarkerFillColor = spec.MarkerLineColor = spec.LineColor;
   }
-  if (count > 0) ImPlot::PlotLine(id, drawn.x.data(), y, count, spec);
+  plot_stretches(id, drawn, spec, log);
   if (drawn.lone_x.empty()) return;
   ImPlotSpec dot = spec;
   dot.Marker = ImPlotMarker_Circle;
