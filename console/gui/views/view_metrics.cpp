@@ -94,6 +94,7 @@ void ViewMetrics::add_commands(CommandRegistry& registry) {
       {"metrics.log", "Logarithmic y axis", "Metrics", ImGuiKey_L, "L", nullptr, cli, [this](Context&) { log_ = !log_; }, ImGuiKey_None, "metrics"});
   registry.add(
       {"metrics.fit", "Show all steps", "Metrics", ImGuiKey_F, "F", nullptr, cli, [this](Context&) { fitted_ = true; }, ImGuiKey_None, "metrics"});
+  registry.add({"metrics.clear", "Clear the filter of Metrics", "Metrics", 0, "", nullptr, nullptr, [this](Context&) { filter_.clear(); }});
   registry.add({"metrics.smooth_more", "More smoothing", "Metrics", 0, "", nullptr, nullptr, [this](Context&) {
                   const auto* next = std::upper_bound(kSmoothings.begin(), kSmoothings.end(), smoothing_);
                   if (next != kSmoothings.end()) smoothing_ = *next;
@@ -104,7 +105,7 @@ void ViewMetrics::add_commands(CommandRegistry& registry) {
                 }});
 }
 
-void ViewMetrics::draw_controls() {
+void ViewMetrics::draw_controls(Context& context) {
   int axis = static_cast<int>(axis_);
   if (choice(
           "###metrics.x", "x", kAxisNames[static_cast<size_t>(axis)], 3, [](int i) { return std::string(kAxisNames[static_cast<size_t>(i)]); }, axis,
@@ -127,7 +128,7 @@ void ViewMetrics::draw_controls() {
   if (room > px(90)) filter_field("###metrics.filter", "Filter metrics", filter_, std::min(px(240), room), focus_filter_);
   if (!fitted_) {
     ImGui::SameLine(0, px(12));
-    if (ImGui::Button("All steps###metrics.fit")) fitted_ = true;
+    if (ImGui::Button("All steps###metrics.fit")) context.commands.run("metrics.fit", context);
   }
 }
 
@@ -423,7 +424,7 @@ void ViewMetrics::draw_grid(Context& context, const std::vector<Card>& list) {
 }
 
 void ViewMetrics::draw(Context& context) {
-  draw_controls();
+  draw_controls(context);
   const auto current = context.run();
   if (current && current->details == Loading::failed) {
     error_state(current->details_error);
@@ -440,7 +441,7 @@ void ViewMetrics::draw(Context& context) {
     if (!context.state.runs_known() || reading) {
       skeleton(6, px(40));
     } else if (!filter_.empty()) {
-      if (empty_state("No metric matches", "The filter is: " + filter_, "Clear###metrics.clear")) filter_.clear();
+      if (empty_state("No metric matches", "The filter is: " + filter_, "Clear###metrics.clear")) context.commands.run("metrics.clear", context);
     } else if (context.state.runs().empty()) {
       empty_state("Nothing to plot", "The first run appears here when it starts");
     } else {
