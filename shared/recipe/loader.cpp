@@ -154,9 +154,13 @@ void complete(Recipe& recipe, Node root) {
 }
 
 Recipe load_recipe(const fs::path& file, const std::vector<std::string>& overrides, ParentCache* parents) {
+  return load_recipe_text(file, read_text(file), overrides, parents);
+}
+
+Recipe load_recipe_text(const fs::path& file, std::string text, const std::vector<std::string>& overrides, ParentCache* parents) {
   Recipe recipe;
   recipe.file = file;
-  recipe.text = read_text(file);
+  recipe.text = std::move(text);
   recipe.overrides = overrides;
   complete(recipe, load_tree(file, recipe.text, parents));
   return recipe;

@@ -40,6 +40,10 @@ class ParentCache;  // loader.h
 // Throws Error with file:line:column; RW-RECIPE-0xx, exit code 2. Several recipes load faster with one cache of their parents.
 Recipe load_recipe(const std::filesystem::path& file, const std::vector<std::string>& overrides = {}, ParentCache* parents = nullptr);
 
+// The same for a text that stands, or will stand, in `file`, which is not read.
+Recipe load_recipe_text(const std::filesystem::path& file, std::string text, const std::vector<std::string>& overrides = {},
+                        ParentCache* parents = nullptr);
+
 // Where a key, or the first value below it, was written; the recipe's file and line 0 where it was not.
 Origin find_origin(const Recipe& recipe, const std::string& key);
 

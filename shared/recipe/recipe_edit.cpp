@@ -178,6 +178,12 @@ EditedRecipe edit_recipe(const fs::path& file, const std::vector<TextEdit>& edit
   return edited;
 }
 
+std::string edit_recipe_text(const fs::path& file, std::string text, const std::vector<TextEdit>& edits) {
+  RecipeEditor editor(file, std::move(text));
+  for (const TextEdit& edit : edits) editor.make(edit);
+  return editor.text();
+}
+
 void save(const EditedRecipe& edited) {
   if (edited.in_place && read_text(edited.file) != edited.before)
     fail("RW-RECIPE-042", "the recipe was changed by somebody else meanwhile", {edited.file.string()}, "the text that was read",

@@ -41,6 +41,8 @@ struct EditedRecipe {
 // are made to name the same parents from there. Throws what edit_text and load_recipe throw, and RW-RECIPE-013: neither the recipe nor NeMo RL knows
 // the key. Writes nothing.
 EditedRecipe edit_recipe(const std::filesystem::path& file, const std::vector<TextEdit>& edits, const std::filesystem::path& output = {});
+// The same for a text that stands, or will stand, in `file`, which is not read; its parents are. The changed text.
+std::string edit_recipe_text(const std::filesystem::path& file, std::string text, const std::vector<TextEdit>& edits);
 // As one step: a reader sees the old text or the new one. The mode stays. Throws Error RW-RECIPE-042: not writable, or changed by somebody else
 // since.
 void save(const EditedRecipe& edited);
