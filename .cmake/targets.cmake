@@ -26,7 +26,7 @@ function(ringwright_test_headers)
   add_executable(rw_test_headers EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/generated/test_headers.cpp)  # a program, as the tests are: compiled with -fPIE
   set_target_properties(rw_test_headers PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/generated)
   target_link_libraries(rw_test_headers PRIVATE rw_flags nlohmann_json::nlohmann_json GTest::gtest GTest::gmock GTest::gtest_main)
-  target_compile_options(rw_test_headers PRIVATE $<$<CONFIG:Release>:-O0>)
+  target_compile_options(rw_test_headers PRIVATE $<$<CONFIG:Release>:-O0> -pthread)
   target_precompile_headers(rw_test_headers PRIVATE
     <gmock/gmock.h> <gtest/gtest.h> <nlohmann/json.hpp> <algorithm> <filesystem> <fstream> <map> <optional> <string> <vector>)
 endfunction()
@@ -49,7 +49,7 @@ function(ringwright_test name)
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)  # LibTorch's precompiled header is for optimised code
   else()
     ringwright_test_headers()
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0>)  # a test's own code needs no speed; it compiles in half the time
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0> -pthread)  # a test's own code needs no speed; it compiles in half the time
     target_precompile_headers(${name} REUSE_FROM rw_test_headers)
   endif()
   target_compile_definitions(${name} PRIVATE
