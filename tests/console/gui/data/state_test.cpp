@@ -82,12 +82,29 @@ TEST(State, NaNIsTheLatestValue) {
 TEST(State, LogLinesAreBoundedAndCounted) {
   State state;
   state.apply(RunsRead{{record("r_1", "a", 1)}});
-  for (uint64_t i = 1; i <= kLogLinesMax + 5; ++i) {
+  DetailsRead read{"r_1", {}, {}, {}};
+  for (uint64_t i = 1; i <= kLogLinesMax; ++i) read.logs.push_back({i, 1, 0, "info", "line " + std::to_string(i)});
+  state.apply(std::move(read));
+  for (uint64_t i = kLogLinesMax + 1; i <= kLogLinesMax + 5; ++i) {
     state.apply(wire::Event{"r_1", wire::Kind::log, 0, i, i, 1, {{"level", "info"}, {"text", "line " + std::to_string(i)}}});
   }
   EXPECT_EQ(state.find("r_1")->logs.size(), kLogLinesMax);
   EXPECT_EQ(state.find("r_1")->log_lines_dropped, 5u);
   EXPECT_EQ(state.find("r_1")->logs.front().text, "line 6");
+}
+
+TEST(LogFilterTest, TheNewestLinesAreLookedAtFirst) {
+  gui::Run run;
+  run.record.id = "r_1";
+  for (uint64_t i = 0; i < 100; ++i) run.logs.push_back({i, 0, 0, "info", i % 10 == 0 ? "checkpoint" : "step"});
+  LogFilter filter;
+  filter.set_pattern("checkpoint");
+  EXPECT_EQ(filter.lines(run, 25), (std::vector<size_t>{80, 90}));
+  EXPECT_TRUE(filter.is_looking());
+  run.logs.push_back({100, 0, 0, "info", "checkpoint"});
+  EXPECT_EQ(filter.lines(run, 25), (std::vector<size_t>{60, 70, 80, 90, 100})) << "a new line comes before the older ones";
+  EXPECT_EQ(filter.lines(run, 1000).size(), 11u);
+  EXPECT_FALSE(filter.is_looking());
 }
 
 TEST(LogFilterTest, PatternsLevelsRanksAndTheirOpposite) {
