@@ -158,12 +158,6 @@ bool icon_button(const char* id, const Icon& shown, Token ink, const std::string
   return pressed;
 }
 
-int open_alerts(const State& state) {
-  return static_cast<int>(std::count_if(state.runs().begin(), state.runs().end(), [](const auto& run) {
-    return run->record.state == history::RunState::failed || run->record.state == history::RunState::lost;
-  }));
-}
-
 }  // namespace
 
 const std::vector<WorkspaceEntry>& workspaces() {
@@ -375,11 +369,12 @@ void Shell::draw_right_of_bar(float bar_width, float height) {
   const float scale_width = text_width("300%", Role::axis);
   float x = bar_width - px(12) - scale_width - px(28) - px(12) - px(48);
   draw_connection(ImGui::GetWindowPos().x + x - px(10), height);
-  const int alerts = open_alerts(context_.state);
+  const int alerts = context_.alerts.open_count();
   ImGui::SetCursorPosX(x);
-  const std::string hint = alerts == 0 ? "Nothing needs you" : std::to_string(alerts) + " runs failed or lost";
-  if (icon_button("###alerts", icons::bell, alerts > 0 ? Token::warn : Token::text3, hint, height))
-    context_.commands.run("runs.next_alert", context_);
+  const std::string hint = alerts == 0
+                               ? "Nothing needs you"
+                               : std::to_string(alerts) + (alerts == 1 ? " alert is open: N goes to it" : " alerts are open: N goes to the next");
+  if (icon_button("###alerts", icons::bell, alerts > 0 ? Token::warn : Token::text3, hint, height)) context_.commands.run("alerts.next", context_);
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 origin = ImGui::GetWindowPos();
   if (alerts > 0)
@@ -484,14 +479,19 @@ void Shell::draw() {
   open_focused_view();
   draw_top_bar(top);
   draw_dock_space(top, bottom);
-  for (const ViewEntry& entry : view_entries()) {
-    if (is_open(entry.id)) draw_view(entry, *views_[entry.id]);
-  }
+  // Tabs stand in the order in which their windows are drawn first, and the first one is in front.
+  std::vector<std::string> order = workspace_named(context_.workspace).views();
+  for (const ViewEntry& entry : view_entries())
+    if (std::find(order.begin(), order.end(), entry.id) == order.end()) order.push_back(entry.id);
+  for (const std::string& id : order)
+    for (const ViewEntry& entry : view_entries())
+      if (entry.id == id && is_open(id)) draw_view(entry, *views_[id]);
   context_.focus_view.clear();
   draw_status_bar(bottom);
   draw_toasts(bottom);
   palette_.draw(context_);
   draw_confirmation(context_);
+  draw_prompt(context_);
   if (ImGui::GetIO().WantSaveIniSettings) save();
 }
 
