@@ -440,7 +440,7 @@ void Shell::draw_toasts(float bottom) {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   float y = viewport->Pos.y + viewport->Size.y - bottom - px(12);
   int index = 0;
-  const Toast* undone = nullptr;
+  bool undo = false;
   for (const Toast& toast : context_.toasts) {
     ImGui::SetNextWindowPos({viewport->Pos.x + viewport->Size.x - px(16), y}, ImGuiCond_Always, {1, 1});
     ImGui::SetNextWindowSizeConstraints({px(240), 0}, {px(460), FLT_MAX});
@@ -457,10 +457,7 @@ void Shell::draw_toasts(float bottom) {
     text(toast.notice.text, Role::label);
     if (!toast.notice.action.empty()) text(toast.notice.action, Role::hint, Token::text2);
     if (toast.count > 1) text("and " + std::to_string(toast.count - 1) + " more like it", Role::hint, Token::text2);
-    if (toast.notice.undo && ImGui::SmallButton("Undo###toast.undo")) {
-      context_.source.edit(*toast.notice.undo);
-      undone = &toast;
-    }
+    if (&toast == context_.undoable()) undo = ImGui::SmallButton("Undo###toast.undo");
     ImGui::PopTextWrapPos();
     ImGui::EndGroup();
     y -= ImGui::GetWindowHeight() + px(8);
@@ -468,7 +465,7 @@ void Shell::draw_toasts(float bottom) {
     ImGui::PopStyleColor();
     ImGui::PopStyleVar(2);
   }
-  std::erase_if(context_.toasts, [&](const Toast& toast) { return &toast == undone; });
+  if (undo) context_.commands.run("toast.undo", context_);
 }
 
 void Shell::draw() {

@@ -72,6 +72,18 @@ void Context::notify(Notice notice) {
   while (toasts.size() > kToastsMax) toasts.pop_front();
 }
 
+const Toast* Context::undoable() const {
+  const auto found = std::find_if(toasts.rbegin(), toasts.rend(), [](const Toast& toast) { return toast.notice.undo.has_value(); });
+  return found == toasts.rend() ? nullptr : &*found;
+}
+
+void Context::undo() {
+  const Toast* toast = undoable();
+  if (toast == nullptr) return;
+  source.edit(*toast->notice.undo);
+  std::erase_if(toasts, [toast](const Toast& other) { return &other == toast; });
+}
+
 std::string Context::why_no_orders() const { return read_only ? "the console was started with --read-only" : source.why_no_orders(); }
 std::string Context::why_no_edits() const { return read_only ? "the console was started with --read-only" : source.why_no_edits(); }
 

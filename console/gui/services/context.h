@@ -110,6 +110,9 @@ struct Context {
   void step_back(int by);  // -1: back, +1: forward
   void notify(Notice::Level level, std::string text, std::string action = "");
   void notify(Notice notice);
+  // The newest toast whose edit can be undone, or null.
+  const Toast* undoable() const;
+  void undo();
   // "" or the reason why no run can be changed from here.
   std::string why_no_orders() const;
   std::string why_no_edits() const;

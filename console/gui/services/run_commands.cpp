@@ -46,14 +46,15 @@ struct OrderCommand {
 bool is_active(RunState state) { return !history::is_final(state); }
 
 constexpr OrderCommand kOrders[] = {
-    {Order::stop, "runs.stop", "Stop after the current step", ImGuiMod_Ctrl | ImGuiKey_Period, "Ctrl+.", "stop", is_active, "the run has ended"},
-    {Order::stop_after_checkpoint, "runs.stop_after_checkpoint", "Stop after the next checkpoint", 0, "", "stop --after-checkpoint", is_active,
+    {Order::stop, "runs.stop", "Stop the chosen runs after their step", ImGuiMod_Ctrl | ImGuiKey_Period, "Ctrl+.", "stop", is_active,
      "the run has ended"},
-    {Order::pause, "runs.pause", "Pause between two steps", 0, "", "pause", [](RunState state) { return state == RunState::running; },
+    {Order::stop_after_checkpoint, "runs.stop_after_checkpoint", "Stop the chosen runs after their next checkpoint", 0, "", "stop --after-checkpoint",
+     is_active, "the run has ended"},
+    {Order::pause, "runs.pause", "Pause the chosen runs", 0, "", "pause", [](RunState state) { return state == RunState::running; },
      "the run is not running"},
-    {Order::resume, "runs.resume", "Go on after a pause", 0, "", "resume", [](RunState state) { return state == RunState::paused; },
-     "the run is not paused"},
-    {Order::checkpoint, "runs.checkpoint", "Save a checkpoint after the current step", 0, "", "checkpoint",
+    {Order::resume, "runs.resume", "Let the chosen runs go on after a pause", 0, "", "resume",
+     [](RunState state) { return state == RunState::paused; }, "the run is not paused"},
+    {Order::checkpoint, "runs.checkpoint", "Save a checkpoint of the chosen runs", 0, "", "checkpoint",
      [](RunState state) { return state == RunState::running || state == RunState::paused; }, "the run is not running"}};
 
 Runs fitting(const Context& context, bool (*fits)(RunState)) {
@@ -108,7 +109,7 @@ void add_orders(CommandRegistry& registry) {
                     entry.order == Order::stop ? stop_runs(context, runs) : give(context, runs, entry.order);
                   }});
   }
-  registry.add({"runs.kill", "Kill: end the processes at once", "Runs", 0, "",
+  registry.add({"runs.kill", "Kill the chosen runs at once", "Runs", 0, "",
                 [](const Context& context) { return refusal(context, is_active, "the run has ended"); },
                 [](const Context& context) { return for_each(fitting(context, is_active), "ringwright stop --now"); },
                 [](Context& context) { ask_to_kill(context, fitting(context, is_active)); }});
@@ -187,14 +188,16 @@ void add_edits(CommandRegistry& registry) {
   const auto each = [](const char* verb) {
     return [verb](const Context& context) { return for_each(context.targets(), std::string("ringwright runs ") + verb); };
   };
-  registry.add({"runs.tag", "Tag", "Runs", ImGuiKey_T, "T", no_edits, each("tag"), [](Context& context) { ask_for_tag(context, false); }});
-  registry.add({"runs.untag", "Take a tag off", "Runs", 0, "", no_edits, each("tag --remove"), [](Context& context) { ask_for_tag(context, true); }});
-  registry.add({"runs.note", "Write a note", "Runs", ImGuiKey_E, "E", no_edits, each("note"), ask_for_note});
-  registry.add({"runs.archive", "Archive: lists leave it out", "Runs", 0, "", no_edits, line("archive"),
+  registry.add({"runs.tag", "Put a tag on the chosen runs", "Runs", ImGuiKey_T, "T", no_edits, each("tag"),
+                [](Context& context) { ask_for_tag(context, false); }});
+  registry.add({"runs.untag", "Take a tag off the chosen runs", "Runs", 0, "", no_edits, each("tag --remove"),
+                [](Context& context) { ask_for_tag(context, true); }});
+  registry.add({"runs.note", "Write a note on the chosen runs", "Runs", ImGuiKey_E, "E", no_edits, each("note"), ask_for_note});
+  registry.add({"runs.archive", "Archive the chosen runs", "Runs", 0, "", no_edits, line("archive"),
                 [](Context& context) { context.source.edit(edit_of(Edit::What::archive, context.targets())); }});
-  registry.add({"runs.restore", "Back from the archive", "Runs", 0, "", no_edits, line("archive --undo"),
+  registry.add({"runs.restore", "Bring the chosen runs back from the archive", "Runs", 0, "", no_edits, line("archive --undo"),
                 [](Context& context) { context.source.edit(edit_of(Edit::What::restore, context.targets())); }});
-  registry.add({"runs.delete", "Delete from the history", "Runs", 0, "", nothing_to_delete, line("delete --yes"), ask_to_delete});
+  registry.add({"runs.delete", "Delete the chosen runs from the history", "Runs", 0, "", nothing_to_delete, line("delete --yes"), ask_to_delete});
 }
 
 // On all chosen runs: shown when one of them is not.
@@ -222,7 +225,7 @@ void add_run_commands(CommandRegistry& registry) {
   const auto no_run = [](const Context& context) {
     return context.targets().empty() ? std::optional<std::string>("no run is selected") : std::nullopt;
   };
-  registry.add({"runs.mark", "Show or hide in plots", "Runs", ImGuiKey_X, "X", no_run, nullptr, mark});
+  registry.add({"runs.mark", "Show the chosen runs in plots, or hide them", "Runs", ImGuiKey_X, "X", no_run, nullptr, mark});
   registry.add({"runs.compare", "Compare the runs that are shown in plots", "Runs", ImGuiKey_C, "C",
                 [](const Context& context) {
                   return context.compared_runs().size() < 2 ? std::optional<std::string>("mark two runs first: X on each") : std::nullopt;
@@ -232,7 +235,7 @@ void add_run_commands(CommandRegistry& registry) {
                   return runs.size() < 2 ? "" : fmt::format("ringwright runs compare {} {}", runs[0], runs[1]);
                 },
                 [](Context& context) { context.requested_workspace = "compare"; }});
-  registry.add({"runs.copy_id", "Copy the id", "Runs", 0, "", no_run, nullptr,
+  registry.add({"runs.copy_id", "Copy the ids of the chosen runs", "Runs", 0, "", no_run, nullptr,
                 [](Context& context) { ImGui::SetClipboardText(ids_of(context.targets()).c_str()); }});
   registry.add({"runs.choose_none", "Forget which runs are chosen", "Runs", 0, "", nullptr, nullptr,
                 [](Context& context) { context.selection.chosen.clear(); }});

@@ -46,10 +46,10 @@ class ViewAlerts : public View {
                   ImGuiKey_None, "alerts"});
     registry.add({"alerts.acknowledge", "Acknowledge the current alert, or open it again", "Alerts", ImGuiKey_K, "K", no_alert, list_line,
                   [](Context& context) { context.alerts.toggle_acknowledged(context); }, ImGuiKey_None, "alerts"});
-    registry.add({"alerts.down", "Next row", "Alerts", ImGuiKey_DownArrow, "Down", no_alert, nullptr, [this](Context& context) { move(context, 1); },
-                  ImGuiKey_None, "alerts"});
-    registry.add({"alerts.up", "Row before", "Alerts", ImGuiKey_UpArrow, "Up", no_alert, nullptr, [this](Context& context) { move(context, -1); },
-                  ImGuiKey_None, "alerts"});
+    registry.add({"alerts.down", "Down the list of alerts", "Alerts", ImGuiKey_DownArrow, "Down", no_alert, nullptr,
+                  [this](Context& context) { move(context, 1); }, ImGuiKey_None, "alerts"});
+    registry.add({"alerts.up", "Up the list of alerts", "Alerts", ImGuiKey_UpArrow, "Up", no_alert, nullptr,
+                  [this](Context& context) { move(context, -1); }, ImGuiKey_None, "alerts"});
   }
 
   void draw(Context& context) override {

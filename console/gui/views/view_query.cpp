@@ -85,6 +85,10 @@ class ViewQuery : public View {
     registry.add({"query.run", "Run the statement", "Query", ImGuiMod_Ctrl | ImGuiKey_Enter, "Ctrl+Enter", empty,
                   [this](const Context& context) { return "ringwright sql " + shell_word(statement_) + context.source.cli_arguments(); },
                   [this](Context& context) { run(context); }, ImGuiKey_None, "query"});
+    registry.add({"query.example", "Take an example of a statement", "Query", 0, "", nullptr, nullptr, [this](Context&) {
+                    statement_ = kExamples[static_cast<size_t>(example_)].sql;
+                    example_ = (example_ + 1) % static_cast<std::ptrdiff_t>(std::size(kExamples));
+                  }});
   }
 
   void draw(Context& context) override {
@@ -128,10 +132,17 @@ class ViewQuery : public View {
     ImGui::SameLine(0, px(8));
     for (const Example& example : kExamples) {
       if (text_width(example.title, Role::body) + px(24) > ImGui::GetContentRegionAvail().x) break;
-      if (ImGui::Button(fmt::format("{}###query.example.{}", example.title, &example - kExamples).c_str())) statement_ = example.sql;
+      if (ImGui::Button(fmt::format("{}###query.example.{}", example.title, &example - kExamples).c_str()))
+        take_example(context, &example - kExamples);
       ImGui::SameLine(0, px(8));
     }
     ImGui::NewLine();
+  }
+
+  // The command alone takes one after the other.
+  void take_example(Context& context, std::ptrdiff_t index) {
+    example_ = index;
+    context.commands.run("query.example", context);
   }
 
   void draw_schema(float width) {
@@ -224,6 +235,7 @@ class ViewQuery : public View {
   std::string statement_, asked_;
   Question<Result> answer_;
   Question<Schema> schema_;
+  std::ptrdiff_t example_ = 0;
   bool schema_asked_ = false;
 };
 

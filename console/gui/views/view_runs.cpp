@@ -154,12 +154,13 @@ void ViewRuns::add_commands(CommandRegistry& registry) {
   };
   add("runs.next", "Next run in the table", ImGuiKey_J, "J", 1);
   add("runs.previous", "Previous run in the table", ImGuiKey_K, "K", -1);
-  add("runs.down", "Next row", ImGuiKey_DownArrow, "Down", 1);
-  add("runs.up", "Row before", ImGuiKey_UpArrow, "Up", -1);
-  add("runs.first", "First row", ImGuiKey_Home, "Home", -1'000'000);
-  add("runs.last", "Last row", ImGuiKey_End, "End", 1'000'000);
+  add("runs.down", "Down the table of runs", ImGuiKey_DownArrow, "Down", 1);
+  add("runs.up", "Up the table of runs", ImGuiKey_UpArrow, "Up", -1);
+  add("runs.first", "First run of the table", ImGuiKey_Home, "Home", -1'000'000);
+  add("runs.last", "Last run of the table", ImGuiKey_End, "End", 1'000'000);
   registry.add({"runs.clear", "Clear the filter of Runs", "Runs", 0, "", nullptr, nullptr, [this](Context&) { filter_.clear(); }});
-  registry.add({"runs.columns", "Choose columns", "Runs", 0, "", nullptr, nullptr, [this](Context&) { columns_wanted_ = true; }});
+  registry.add({"runs.columns", "Choose columns of Runs", "Runs", 0, "", nullptr, nullptr, [this](Context&) { columns_wanted_ = true; }});
+  registry.add({"runs.more", "All that can be done to the chosen runs", "Runs", 0, "", nullptr, nullptr, [this](Context&) { more_wanted_ = true; }});
 }
 
 // Asks again when the text has changed, and once a second while runs change: a query may look at what changes.
@@ -351,7 +352,8 @@ void ViewRuns::draw_buttons(Context& context) {
                 color(reason.empty() ? Token::text : Token::text3));
     ImGui::SameLine(0, px(8));
   }
-  if (ImGui::Button("More###runs.more")) ImGui::OpenPopup("###runs.more.popup");
+  if (ImGui::Button("More###runs.more")) context.commands.run("runs.more", context);
+  if (std::exchange(more_wanted_, false)) ImGui::OpenPopup("###runs.more.popup");
   if (ImGui::BeginPopup("###runs.more.popup")) {
     draw_commands(context);
     ImGui::EndPopup();

@@ -55,7 +55,7 @@ class ViewRuns : public View {
   void draw_extra(const Run& run, const ExtraColumn& column);
   void draw_footer(Context& context);
   static void draw_facts(const Context& context, const Run& run, float width);
-  static void draw_buttons(Context& context);
+  void draw_buttons(Context& context);
   static void draw_commands(Context& context);
 
   std::string filter_, asked_filter_, column_filter_;
@@ -70,7 +70,7 @@ class ViewRuns : public View {
   size_t fields_version_ = 0;
   std::vector<ExtraColumn> extra_;
   nlohmann::json read_names_ = nlohmann::json::array();
-  bool focus_filter_ = false, box_active_ = false, columns_wanted_ = false;
+  bool focus_filter_ = false, box_active_ = false, columns_wanted_ = false, more_wanted_ = false;
   int sort_column_ = -1;
   bool sort_descending_ = false;
   std::vector<std::shared_ptr<Run>> listed_;

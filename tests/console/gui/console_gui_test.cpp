@@ -93,7 +93,7 @@ TEST_F(Console, ThePaletteRunsACommandAndSaysWhyOneIsRefused) {
     self().context().read_only = true;
     IM_CHECK(!self().context().commands.run("runs.stop", self().context()));
     IM_CHECK_STR_EQ(self().context().toasts.back().notice.text.c_str(),
-                    "Stop after the current step: the console was started with --read-only");
+                    "Stop the chosen runs after their step: the console was started with --read-only");
   });
 }
 
