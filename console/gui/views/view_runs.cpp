@@ -17,7 +17,7 @@ namespace {
 using history::RunState;
 
 constexpr float kRowHeight = 19;  // and 2 x 3 of cell padding: 25
-constexpr float kFooterHeight = 100;
+constexpr float kFooterHeight = 116;
 constexpr size_t kFoundMax = 100'000, kExtraMax = 12, kSummariesMax = 1'000, kCompletionsShown = 6;
 constexpr double kAskAgainSeconds = 1;
 constexpr const char* kKeptColumns = "run_columns";

@@ -80,9 +80,9 @@ TEST(Alerts, OpenOnesComeFirstAndTheSameTroubleLaterIsOpenAgain) {
   state.apply(
       wire::Event{"r_a", wire::Kind::event, -1, 0, 7, 120, {{"name", "alert"}, {"kind", "nan"}, {"topic", ""}, {"text", "again"}, {"times", 2}}});
   rows = alert_rows(state, acknowledged);
-  EXPECT_EQ(rows[1].alert.kind, "nan");
-  EXPECT_FALSE(rows[1].acknowledged);
-  EXPECT_EQ(rows[1].alert.count, 3);
+  EXPECT_EQ(rows[0].alert.kind, "nan");
+  EXPECT_FALSE(rows[0].acknowledged);
+  EXPECT_EQ(rows[0].alert.count, 3);
 }
 
 TEST(Search, PlainWordsAreNoQuery) {
@@ -113,7 +113,7 @@ TEST(Search, OffersTheFieldsThatContinueTheLastWord) {
 }
 
 TEST(Columns, AnySettingAndAMetricsExtremes) {
-  Run run;
+  gui::Run run;
   run.record.recipe = {{"policy", {{"lr", 3e-4}}}};
   run.record.mesh = {{"cp", 4}};
   const auto series = std::make_shared<Series>();
