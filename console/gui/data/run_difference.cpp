@@ -32,6 +32,7 @@ RunDifference compare_runs(const std::vector<history::RunRecord>& runs) {
     result.runs.push_back(runs[i].id);
     result.has_recipe.push_back(is_object_with_keys(runs[i].recipe));
     for (const history::SettingDifference& setting : history::settings_difference(nothing, runs[i])) {
+      if (!setting.b) continue;  // the whole recipe that the run which has nothing lacks
       DifferenceRow& row = rows[setting.key];
       row.key = setting.key;
       row.values.resize(runs.size());
