@@ -66,10 +66,18 @@ class ViewMetrics : public View {
   static void toggle_pinned(Context& context, const std::string& metric);
   static bool is_pinned(const Context& context, const std::string& metric);
   int64_t start_of(const Run& run) const { return clock_ ? 0 : run.record.started_unix_ns; }
+  bool may_refresh(const Trace& trace);
   void fit_x(const Context& context);
 
   std::map<std::pair<std::string, std::string>, Trace> traces_;  // by run and metric
   std::string filter_, large_;
+  // A frame refreshes as many traces as it has time for; the others are drawn as they were, and their turn comes in the next frame.
+  struct Turns {
+    int64_t points = 0;                // left of this frame's smoothing
+    int64_t columns = 0;               // left of this frame's decimation
+    int asked = 0, first = 0;          // traces that wanted to be refreshed in this frame; the first whose turn it is
+    std::optional<int> first_waiting;  // where the next frame begins
+  } turns_;
   bool focus_filter_ = false, log_ = false, fitted_ = true;
   double smoothing_ = 0.9;
   XAxis axis_ = XAxis::step;

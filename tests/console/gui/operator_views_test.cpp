@@ -179,7 +179,8 @@ TEST_F(Operator, AColumnOfAnySettingIsKept) {
     engine->Yield(2);
     engine->ItemInputValue("//$FOCUSED/###runs.columns.filter", "mesh.cp");
     engine->Yield(2);
-    engine->ItemClick("//$FOCUSED/**/mesh.cp/###column");
+    engine->SetRef(engine->WindowInfo("//$FOCUSED/###runs.columns.list").ID);
+    engine->ItemClick("mesh.cp/###column");
     engine->Yield(2);
     IM_CHECK_EQ(self().context().kept["run_columns"].size(), 3u);
   });
