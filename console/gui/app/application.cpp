@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "console/gui/app/preferences.h"
+#include "console/gui/services/run_commands.h"
 #include "console/gui/services/style.h"
 
 namespace ringwright::gui {
@@ -68,6 +69,7 @@ Application::Application(const Options& options, Graphics& graphics) : graphics_
   context_->still = options.screenshot.has_value();
   if (context_->still) context_->selection.rank = 1;  // a picture of a layout shows what a click on a rank lights
   add_shell_commands(commands_);
+  add_run_commands(commands_);
   shell_ = std::make_unique<Shell>(*context_, personal_);
   if (is_workspace(options.view)) {
     context_->workspace = options.view;
@@ -90,6 +92,7 @@ void Application::take_updates() {
   for (Notice& notice : state_.take_notices()) context_->notify(std::move(notice));
   show_newest_runs();
   context_->places.note(context_->selection);
+  context_->alerts.refresh(*context_);
 }
 
 void Application::show_newest_runs() {
@@ -101,9 +104,7 @@ void Application::show_newest_runs() {
     if (run->record.last_step < 0 && idle) continue;
     if (shown++ == kShownRunsAtStart) break;
     selection.shown.insert(run->record.id);
-    if (run->details != Loading::absent) continue;
-    state_.mark_reading(run->record.id);
-    source_->want_details(run->record.id);
+    context_->want_details(run->record.id);
   }
   if (selection.run.empty() && !state_.runs().empty()) {
     // The newest run that has something to show.
