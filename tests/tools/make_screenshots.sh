@@ -14,5 +14,7 @@ for theme in dark light; do
   "$bin/ringwright-console" --screenshot "$out/watch-$theme.png" --view watch --demo 24 --theme "$theme" --scale 1 --size 1600x900
   "$bin/ringwright-console" --screenshot "$out/layout-$theme.png" --view prepare --demo 24 --theme "$theme" --scale 1 --size 1600x900
 done
-"$bin/ringwright-console" --screenshot "$out/investigate-dark.png" --view investigate --demo 24 --theme dark --scale 1 --size 1600x900
+for view in compare investigate; do
+  "$bin/ringwright-console" --screenshot "$out/$view-dark.png" --view "$view" --demo 24 --theme dark --scale 1 --size 1600x900
+done
 ls -l "$out"
