@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "console/cli/run_estimate.h"
 #include "console/cli/run_text.h"
 #include "console/cli/runs.h"
 #include "console/cli/store_option.h"
@@ -94,16 +95,20 @@ void print_metrics(const history::Reader& reader, const std::string& run) {
   table.print();
 }
 
+// Measured memory is the whole process's, with the program and its libraries; the estimate is of the training step alone.
 void print_ranks(const history::Reader& reader, const std::string& run) {
+  const std::string estimate = estimate_cell(run_estimate(reader, run), "memory_bytes");
   Table table({{"rank", Align::right},
                {"step", Align::right},
                {"memory", Align::right},
                {"peak", Align::right},
+               {"estimate", Align::right},
                {"CPU time", Align::right},
                {"last heard of"}});
   for (const history::RankStatus& status : reader.rank_statuses(run))
     table.add_row({std::to_string(status.rank), std::to_string(status.step), text::format_bytes(status.resident_bytes),
-                   text::format_bytes(status.resident_bytes_max), text::format_elapsed(status.cpu_seconds), format_time(status.time_unix_ns)});
+                   text::format_bytes(status.resident_bytes_max), estimate, text::format_elapsed(status.cpu_seconds),
+                   format_time(status.time_unix_ns)});
   if (table.empty()) return;
   std::puts("");
   table.print();
@@ -200,6 +205,7 @@ nlohmann::json document(const history::Reader& reader, const history::RunRecord&
     entry["time_unix_ns"] = event.time_unix_ns;
     json["steering"].push_back(std::move(entry));
   }
+  json["estimate"] = run_estimate(reader, run.id);
   return json;
 }
 

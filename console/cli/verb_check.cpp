@@ -3,113 +3,76 @@
 
 #include <nlohmann/json.hpp>
 
-#include "console/cli/check_sharding.h"
+#include "console/cli/check_report.h"
 #include "console/cli/recipe_arguments.h"
-#include "console/cli/table.h"
-#include "console/cli/terminal.h"
 #include "console/cli/verb.h"
-#include "shared/recipe/node.h"
+#include "shared/base/line_diff.h"
+#include "shared/recipe/loader.h"
+#include "shared/support_matrix/recipe_flow.h"
 #include "shared/support_matrix/support_matrix.h"
 
 namespace ringwright::cli {
 namespace {
 
-using support_matrix::Finding;
-using support_matrix::Target;
-using support_matrix::Verdict;
-
 struct Options {
   std::vector<std::string> words;
-  std::string target = "ringwright";
-  bool no_files = false;
+  std::string target = "ringwright", model, map, output;
+  bool no_files = false, estimate = false, fix = false, diff = false;
 };
 
-Style style_of(Verdict verdict) {
-  if (support_matrix::stops(verdict)) return Style::bad;
-  if (verdict == Verdict::supported) return Style::good;
-  return verdict == Verdict::not_applicable ? Style::dim : Style::warning;
+support_matrix::CheckOptions check_options(const Options& options) {
+  support_matrix::CheckOptions result;
+  result.look_at_files = !options.no_files;
+  result.model_folder = options.model;
+  result.map_megatron = options.map == "megatron";
+  result.machine = support_matrix::this_machine();  // once for all recipes
+  return result;
 }
 
-void print_findings(const std::vector<Finding>& findings) {
-  Table table({{"code"}, {"what"}, {"automodel-0.4"}, {"automodel-0.6"}, {"ringwright"}, {"reason", Align::left, true}});
-  for (const Finding& finding : findings) {
-    std::vector<std::string> cells = {finding.code, finding.scope};
-    for (const Verdict verdict : finding.verdicts) cells.push_back(styled(support_matrix::to_string(verdict), style_of(verdict)));
-    cells.push_back(finding.reason);
-    table.add_row(std::move(cells));
+void fix_report(const std::string& file, const std::vector<std::string>& overrides, const Options& options, const support_matrix::CheckOptions& how,
+                CheckReport& report) {
+  report.fix = fix_recipe(file, overrides, report.targets, how, options.output);
+  const recipe::EditedRecipe& edited = report.fix->edited;
+  report.recipe = report.fix->recipe, report.findings = report.fix->findings;
+  report.diff = text::unified_diff(edited.before, edited.after, file, edited.file.string());
+  if (options.diff || (edited.before == edited.after && options.output.empty())) return;
+  recipe::save(edited);
+  report.written_to = edited.file.string();
+}
+
+CheckReport report_on(const std::string& file, const std::vector<std::string>& overrides, const Options& options,
+                      const support_matrix::CheckOptions& how, recipe::ParentCache& parents) {
+  CheckReport report;
+  report.targets = support_matrix::targets_from_name(options.target);
+  if (options.fix) {
+    fix_report(file, overrides, options, how, report);
+  } else {
+    report.recipe = recipe::load_recipe(file, overrides, &parents);
+    report.findings = support_matrix::check(report.recipe, how);
   }
-  table.print();
-}
-
-std::string place(const Finding& finding) {
-  if (finding.origin.line <= 0) return finding.key;
-  return fmt::format("{} ({})", finding.key, recipe::describe(finding.origin));
-}
-
-void print_stops(const std::vector<Finding>& findings, Target target) {
-  for (const Finding& finding : findings) {
-    if (!support_matrix::stops(finding.verdict(target))) continue;
-    fmt::print("\n{} {}: {}\n", styled(finding.code, Style::bad), finding.scope, finding.reason);
-    if (!finding.key.empty()) fmt::print("  at: {}\n", place(finding));
-    if (!finding.fix.empty()) fmt::print("  to fix: {}\n", finding.fix);
-  }
-}
-
-void print_warnings(const recipe::Recipe& recipe) {
-  for (const recipe::Warning& warning : recipe.warnings)
-    fmt::print("\n{} {}: {}\n  at: {}\n", styled(warning.code, Style::warning), warning.key, warning.message, recipe::describe(warning.origin));
-}
-
-nlohmann::ordered_json as_json(const recipe::Recipe& recipe, const std::vector<Finding>& findings, Target target) {
-  nlohmann::ordered_json json = {{"recipe", recipe.file.string()},
-                                 {"overrides", recipe.overrides},
-                                 {"target", support_matrix::kTargetNames[static_cast<size_t>(target)]},
-                                 {"runs", !support_matrix::refused(findings, target)}};
-  json["findings"] = nlohmann::ordered_json::array();
-  for (const Finding& finding : findings) json["findings"].push_back(support_matrix::to_json(finding));
-  json["sharding"] = sharding_json(recipe);
-  json["warnings"] = nlohmann::ordered_json::array();
-  for (const recipe::Warning& warning : recipe.warnings)
-    json["warnings"].push_back({{"code", warning.code},
-                                {"key", warning.key},
-                                {"message", warning.message},
-                                {"origin", {{"file", warning.origin.file}, {"line", warning.origin.line}, {"column", warning.origin.column}}}});
-  return json;
-}
-
-// A row that was skipped is not passed: what the recipe names is not here to be looked at.
-std::string verdict_text(const std::vector<Finding>& findings, Target target) {
-  if (support_matrix::refused(findings, target)) return styled("refused", Style::bad);
-  std::vector<std::string> skipped;
-  for (const Finding& finding : findings)
-    if (finding.verdict(target) == Verdict::skipped) skipped.push_back(finding.scope);
-  if (skipped.empty()) return styled("can run", Style::good);
-  return styled(fmt::format("can run, unless what was skipped stands in the way: {}", fmt::join(skipped, ", ")), Style::warning);
-}
-
-void print_text(const recipe::Recipe& recipe, const std::vector<Finding>& findings, Target target) {
-  fmt::print("{}\n", styled(recipe.file.string(), Style::bold));
-  print_findings(findings);
-  print_stops(findings, target);
-  print_warnings(recipe);
-  print_sharding(recipe);
-  fmt::print("\n{}: {}\n", support_matrix::kTargetNames[static_cast<size_t>(target)], verdict_text(findings, target));
+  report.wants_estimate = options.estimate;
+  if (options.estimate) report.estimate = support_matrix::recipe_estimate(report.recipe, how);
+  return report;
 }
 
 int check(const Options& options, const Invocation& invocation) {
-  const Target target = support_matrix::target_from_name(options.target);
+  support_matrix::targets_from_name(options.target);  // refused before a recipe is read
   const RecipeArguments arguments = split_recipe_arguments(options.words);
+  if (!options.output.empty() && arguments.files.size() > 1)
+    throw Error({"RW-CLI-041", "one file is named for several recipes", "-o " + options.output, "one recipe", "fix them one after the other",
+                 ExitCode::usage});
+  const support_matrix::CheckOptions how = check_options(options);
+  recipe::ParentCache parents;
   bool refused = false;
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (size_t i = 0; i < arguments.files.size(); ++i) {
-    const recipe::Recipe recipe = recipe::load_recipe(arguments.files[i], arguments.overrides);
-    const std::vector<Finding> findings = support_matrix::check(recipe, {!options.no_files});
-    refused = refused || support_matrix::refused(findings, target);
+    const CheckReport report = report_on(arguments.files[i], arguments.overrides, options, how, parents);
+    refused = refused || report.refused();
     if (invocation.json) {
-      all.push_back(as_json(recipe, findings, target));
+      all.push_back(to_json(report));
     } else {
       if (i > 0) fmt::print("\n");
-      print_text(recipe, findings, target);
+      print_report(report);
     }
   }
   if (invocation.json) fmt::print("{}\n", all.dump(2));
@@ -120,9 +83,16 @@ void build(CLI::App& command, Invocation& invocation) {
   auto options = std::make_shared<Options>();
   command.add_option("recipe", options->words, "recipes, and overrides for all of them: a.b=c, +a.b=c (new), ++a.b=c (either), ~a.b (remove)")
       ->required();
-  command.add_option("--target", options->target, "who shall run it: ringwright (this engine), automodel-0.4 or automodel-0.6 (NeMo RL)")
+  command
+      .add_option("--target", options->target, "who shall run it: ringwright (this engine), automodel-0.4 or automodel-0.6 (NeMo RL), or all three")
       ->capture_default_str();
+  command.add_option("--model", options->model, "the model's folder, in place of what policy.model_name stands for")->check(CLI::ExistingDirectory);
+  command.add_option("--map", options->map, "read another backend's settings as the DTensor backend's")->check(CLI::IsMember({"megatron"}));
   command.add_flag("--no-files", options->no_files, "look at the recipe only, not at the model's and the data's files");
+  CLI::Option* fix = command.add_flag("--fix", options->fix, "make the safe changes in the recipe's own text, never in a parent; offer the others");
+  command.add_flag("--diff", options->diff, "with --fix: print the changes, write nothing")->needs(fix);
+  command.add_option("-o,--output", options->output, "with --fix: write the changed recipe there")->needs(fix);
+  command.add_flag("--estimate", options->estimate, "print the memory of each rank and the size of a checkpoint");
   set_action(command, invocation, [options, &invocation] { return check(*options, invocation); });
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "shared/doctor/observation.h"
+#include "shared/support_matrix/migration.h"
 #include "shared/support_matrix/support_matrix.h"
 
 namespace ringwright::doctor {
@@ -18,7 +19,8 @@ struct AutomodelRelease {
   std::string_view commit, tag;  // the first 8 digits; the tag that once named it
 };
 inline constexpr std::array<AutomodelRelease, 2> kAutomodelReleases = {
-    {{support_matrix::Target::automodel_0_4, "24b47e85", "v0.4.0"}, {support_matrix::Target::automodel_0_6, "89c248a1", "v0.6.0"}}};
+    {{support_matrix::Target::automodel_0_4, support_matrix::kAutomodelCommit04, "v0.4.0"},
+     {support_matrix::Target::automodel_0_6, support_matrix::kAutomodelCommit06, "v0.6.0"}}};
 // Throws Error RW-DOCTOR-030 (exit code 2) for the target `ringwright`, which runs no Python.
 const AutomodelRelease& release_of(support_matrix::Target target);
 

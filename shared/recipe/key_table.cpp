@@ -162,10 +162,15 @@ void visit_unknown(const Node& node, const std::string& section, const std::stri
   }
 }
 
+// The row of "any other name" below a section is not the section's where other names below it have rows.
+bool speaks_for_keys(const nlohmann::ordered_json& value, const std::string& schema) {
+  return value.is_object() && !value.empty() && keys().is_open(schema) && !keys().names_in(schema).empty();
+}
+
 // Calls look(key, row, value, off) for every value below the top, sections before what is in them.
 template <class Look>
 void for_each_key(const nlohmann::ordered_json& value, const std::string& schema, const std::string& path, bool off, const Look& look) {
-  if (!schema.empty()) look(path, keys().row(schema), value, off);
+  if (!schema.empty()) look(path, speaks_for_keys(value, schema) ? nullptr : keys().row(schema), value, off);
   if (value.is_array()) {
     for (size_t i = 0; i < value.size(); ++i)
       if (value[i].is_structured()) for_each_key(value[i], schema, joined(path, std::to_string(i)), off, look);

@@ -40,7 +40,10 @@ mesh::Section parallelism(const Typed& typed) {
     if (typed.has(key)) section[pair.section] = typed.integer(key, 1, -kRanksMax, kRanksMax);
   }
   for (const KeyPair& pair : kSwitches) section[pair.section] = typed.boolean(kBase + std::string(pair.recipe), false);
-  if (const nlohmann::json* experts = typed.find(kBase + std::string(kExperts.recipe))) section[kExperts.section] = *experts;
+  if (const nlohmann::json* experts = typed.find(kBase + std::string(kExperts.recipe))) {
+    section[kExperts.section] = *experts;
+    if (experts->is_object()) section[kExperts.section].erase("_target_");  // the class that NeMo RL makes of it, no option
+  }
   return mesh::read_section(section, [&](const std::string& key) { return typed.where(key_in_recipe(key)); });
 }
 

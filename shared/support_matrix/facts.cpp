@@ -2,48 +2,30 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "shared/base/files.h"
-#include "shared/base/text.h"
 #include "shared/layout/layout.h"
-#include "shared/layout/methods.h"
 #include "shared/layout/packing.h"
 #include "shared/mesh/setup.h"
-#include "shared/model/context_parallel.h"
-#include "shared/model/safetensors.h"
 #include "shared/recipe/parallelism.h"
 #include "shared/recipe/typed.h"
-#include "shared/tokenizer/tokenizer.h"
+#include "shared/support_matrix/megatron.h"
 
 namespace ringwright::support_matrix {
 namespace {
 
-constexpr std::array<const char*, 7> kAlgorithms = {"sft", "grpo", "dpo", "ppo", "rm", "distillation", "async_rl"};
+constexpr std::array<const char*, 8> kAlgorithms = {"sft", "grpo", "dpo", "ppo", "rm", "distillation", "eval", "async_rl"};
+constexpr std::array<const char*, 5> kVisionEnvironments = {"clevr-cogent", "geometry3k", "refcoco", "mmpr-tiny", "vlm"};
+constexpr std::array<const char*, 4> kShardableAttention = {"sdpa", "te", "magi", "tilelang"};
+constexpr const char* kBackend = "policy.dtensor_cfg.automodel_kwargs.backend.";
 
-bool on(const recipe::Typed& typed, const std::string& key) { return typed.boolean(key, false); }
-
-bool not_empty(const recipe::Typed& typed, const std::string& key) {
-  const nlohmann::json* value = typed.find(key);
-  return value && !(value->is_structured() && value->empty());
-}
-
-// The value as text, cut to what a message can hold; "" when absent.
-std::string written(const recipe::Typed& typed, const std::string& key) {
-  const nlohmann::json* value = typed.find(key);
-  if (!value) return "";
-  constexpr size_t kBytesMax = 60;
-  std::string text = value->is_string() ? value->get<std::string>() : value->dump();
-  if (text.size() <= kBytesMax) return text;
-  size_t end = kBytesMax;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // not inside a character
-  return text.substr(0, end) + "...";
+template <typename Words>
+bool holds(const Words& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 void read_sizes(const recipe::Typed& typed, Facts& facts) {
@@ -54,63 +36,114 @@ void read_sizes(const recipe::Typed& typed, Facts& facts) {
   const auto size = [](int asked) { return std::max(asked, 1); };
   const mesh::ParallelismSizes& sizes = section.request.sizes;
   facts.cp = size(sizes.cp), facts.tp = size(sizes.tp), facts.ep = size(sizes.ep), facts.dp_replicate = size(sizes.dp_replicate.value_or(1));
+  if (facts.was_mapped) facts.pp = typed.integer("policy.megatron_cfg.pipeline_model_parallel_size", 1, 1, recipe::kRanksMax);
   facts.without_effect = fmt::format("{}", fmt::join(section.warnings, "; "));
   facts.sequence_parallel = section.request.strategy.options.at("sequence_parallel").get<bool>();
   facts.saves_memory = section.request.activation_checkpointing != mesh::ActivationCheckpointing::off;
+  mesh::SetupRequest request = section.request;
+  request.sizes.pp = static_cast<int>(facts.pp);
   try {
-    facts.dp = mesh::build_setup(static_cast<int>(facts.world), section.request).mesh.axis_size("dp");
+    facts.dp = mesh::build_setup(static_cast<int>(facts.world), request).mesh.axis_size("dp");
   } catch (const Error& error) {
     facts.mesh_fault = error.parts();
   }
   facts.length = typed.integer("policy.max_total_sequence_length", 0, 1);
   facts.global_batch = typed.integer("policy.train_global_batch_size", 0, 1);
   facts.micro_batch = typed.integer("policy.train_micro_batch_size", 1, 1);
+  facts.logprob_batch = typed.integer("policy.logprob_batch_size", 0, 1);
 }
 
 void read_backend(const recipe::Typed& typed, Facts& facts) {
   const std::string base = "policy.dtensor_cfg.";
-  facts.dtensor = on(typed, base + "enabled");
-  facts.dtensor_v2 = on(typed, base + "_v2");
-  facts.megatron = on(typed, "policy.megatron_cfg.enabled");
-  facts.lora = on(typed, base + "lora_cfg.enabled");
-  facts.parallel_plan = typed.has(base + "custom_parallel_plan");
-  facts.saves_memory = facts.saves_memory || on(typed, base + "cpu_offload");
-  facts.packing = on(typed, "policy.sequence_packing.enabled");
-  facts.dynamic_batching = on(typed, "policy.dynamic_batching.enabled");
-  facts.model_overrides = not_empty(typed, "policy.hf_config_overrides");
-  facts.quantised = typed.has("policy.quant_cfg");
+  facts.dtensor = facts.on(base + "enabled");
+  facts.dtensor_v2 = facts.on(base + "_v2");
+  facts.megatron = !facts.was_mapped && facts.on("policy.megatron_cfg.enabled");
+  facts.saves_memory = facts.saves_memory || facts.on(base + "cpu_offload");
+  facts.packing = typed.boolean("policy.sequence_packing.enabled", false);
+  facts.dynamic_batching = typed.boolean("policy.dynamic_batching.enabled", false);
+  facts.model_overrides = facts.given("policy.hf_config_overrides");
+  facts.yarn_override = facts.text("policy.hf_config_overrides.rope_scaling.rope_type") == "yarn";
   facts.precision = typed.text("policy.precision", "float32");
   facts.optimizer = typed.text("policy.optimizer.name", "torch.optim.AdamW");
 }
 
-void read_data(const recipe::Typed& typed, Facts& facts) {
+void read_attention(Facts& facts) {
+  for (const char* key : {"policy.dtensor_cfg.automodel_kwargs.attn_implementation", "policy.dtensor_cfg.automodel_kwargs.backend.attn"}) {
+    const std::string value = facts.text(key);
+    if (value.empty() || holds(kShardableAttention, value) || !facts.unshardable_key.empty()) continue;
+    facts.unshardable_key = key, facts.unshardable_attention = value;
+  }
+  const nlohmann::json* variables = facts.find("policy.dtensor_cfg.env_vars");
+  std::vector<std::string> others;
+  if (variables && variables->is_object())
+    for (const auto& [name, value] : variables->items())
+      if (name != "PYTORCH_CUDA_ALLOC_CONF" && name != "GLOO_SOCKET_IFNAME" && !value.is_null()) others.push_back(name);
+  facts.other_env_vars = fmt::format("{}", fmt::join(others, ", "));
+}
+
+// A recipe below a folder `vlm` is for a model of text and images.
+bool lies_in_vision_folder(const recipe::Recipe& recipe) {
+  return recipe.file.parent_path().filename() == "vlm" || recipe.file.stem().string().starts_with("vlm");
+}
+
+void read_data(const recipe::Recipe& recipe, Facts& facts) {
   for (const char* section : {"default", "train", "validation"}) {
     for (const char* name : {"processor", "prompt_file", "system_prompt_file", "env_name"}) {
       const std::string key = std::string("data.") + section + "." + name;
-      if (!facts.processor_key.empty() || !typed.has(key)) continue;
+      if (!facts.processor_key.empty() || !facts.given(key)) continue;
       facts.processor_key = key;
-      facts.processor = written(typed, key);
+      facts.processor = facts.written(key);
     }
   }
-  if (facts.processor_key.empty() && typed.has("policy.tokenizer.chat_template")) {
+  if (facts.processor_key.empty() && facts.given("policy.tokenizer.chat_template")) {
     facts.processor_key = "policy.tokenizer.chat_template";
-    facts.processor = written(typed, facts.processor_key);
+    facts.processor = facts.written(facts.processor_key);
   }
-  facts.vision = on(typed, "policy.is_vlm") || facts.processor.find("vlm") != std::string::npos;
-  facts.custom_data = typed.has("data.custom_dataloader") || on(typed, "data.use_multiple_dataloader");
-  facts.only_last_turn = on(typed, "sft.only_unmask_final");
+  const std::string environment = facts.text("data.default.env_name");
+  if (lies_in_vision_folder(recipe)) facts.vision_key = "defaults";
+  if (holds(kVisionEnvironments, environment)) facts.vision_key = "data.default.env_name";
+  if (facts.processor.find("vlm") != std::string::npos) facts.vision_key = facts.processor_key;
+  if (facts.on("policy.is_vlm")) facts.vision_key = "policy.is_vlm";
+  facts.vision = !facts.vision_key.empty();
+  const nlohmann::json* train = facts.find("data.train");
+  if (train && train->is_array()) facts.train_sets = static_cast<int64_t>(train->size());
+}
+
+// Strings are trimmed and taken in any case, as NeMo RL normalises them.
+std::string consolidation_mode(const nlohmann::json* value) {
+  if (!value) return "false";
+  if (value->is_boolean()) return value->get<bool>() ? "every" : "false";
+  std::string word = value->is_string() ? value->get<std::string>() : "";
+  std::erase_if(word, [](unsigned char c) { return std::isspace(c) != 0; });
+  std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (word == "true" || word == "every") return "every";
+  return word == "false" || word == "final" ? word : "unknown";
 }
 
 void read_rest(const recipe::Typed& typed, Facts& facts) {
   for (const char* algorithm : kAlgorithms)
-    if (facts.algorithm.empty() && typed.has(algorithm)) facts.algorithm = algorithm;
-  facts.teachers = typed.has("teachers");
-  facts.save_format = on(typed, "checkpointing.enabled") ? typed.text("checkpointing.model_save_format", "safetensors") : "safetensors";
-  facts.time_limit = typed.has("checkpointing.checkpoint_must_save_by");
-  for (const char* logger : {"wandb", "tensorboard", "mlflow", "swanlab"})
-    facts.other_loggers = facts.other_loggers || on(typed, std::string("logger.") + logger + "_enabled");
+    if (facts.algorithm.empty() && facts.find(algorithm)) facts.algorithm = algorithm;
+  facts.teachers = facts.given("teachers");
+  const bool saves = typed.boolean("checkpointing.enabled", false);
+  facts.save_format = saves ? typed.text("checkpointing.model_save_format", "safetensors") : "safetensors";
+  facts.save_consolidated = saves ? consolidation_mode(facts.find("checkpointing.save_consolidated")) : "false";
   for (const char* key : {"ringwright.compat", "ringwright.rollout", "ringwright.restart"})
-    if (facts.user_key.empty() && typed.has(key)) facts.user_key = key;
+    if (facts.user_key.empty() && facts.find(key)) facts.user_key = key;
+}
+
+void read_generation(Facts& facts) {
+  for (const char* key : {"policy.generation.backend", "generation.backend"})
+    if (facts.generation_backend.empty()) facts.generation_backend = facts.text(key);
+  const std::string base = "policy.generation.";
+  facts.filters_logits = facts.tp > 1 && (facts.number(base + "top_k", 0) > 0 || facts.number(base + "top_p", 1) < 1);
+  if (!facts.on("grpo.async_grpo.enabled") && !facts.on("ppo.async_ppo.enabled")) return;
+  const auto lacks = [&](const std::string& key, bool wanted) {
+    if (facts.async_lacks.empty() && (wanted ? !facts.on(key) : !facts.is_false(key)))
+      facts.async_lacks_key = key, facts.async_lacks_value = wanted ? "true" : "false", facts.async_lacks = fmt::format("{}: {}", key, wanted);
+  };
+  if (facts.generation_backend == "vllm") lacks(base + "vllm_cfg.async_engine", true);
+  lacks(base + "colocated.enabled", false);
+  lacks("loss_fn.use_importance_sampling_correction", true);
 }
 
 int64_t round_up(int64_t length, int64_t multiple) { return (length + multiple - 1) / multiple * multiple; }
@@ -141,192 +174,89 @@ void read_sharding(const recipe::Typed& typed, Facts& facts) {
   facts.document_divisor_needed = layout::document_divisor(static_cast<int>(facts.cp), static_cast<int>(facts.tp), facts.sequence_parallel);
   facts.document_divisor = length("ringwright.packing.document_divisor", facts.document_divisor_needed);
   facts.longest_tokens = longest_tokens(facts);
-  facts.skips_long = on(typed, "ringwright.packing.skip_long");
+  facts.skips_long = facts.on("ringwright.packing.skip_long");
 }
 
-void name_words(Facts& facts) {
-  const auto put = [&](const char* name, const auto& value) { facts.words[name] = fmt::format("{}", value); };
-  put("algorithm", facts.algorithm);
-  put("world", facts.world), put("cp", facts.cp), put("tp", facts.tp), put("ep", facts.ep), put("dp", facts.dp), put("nodes", facts.nodes);
-  put("cp_tp", facts.cp * facts.tp), put("dp_replicate", facts.dp_replicate), put("length", facts.length);
-  put("chunks", 2 * facts.cp), put("padded", (facts.length + 2 * facts.cp - 1) / (2 * facts.cp) * (2 * facts.cp));
-  put("remainder", facts.length % facts.cp), put("global_batch", facts.global_batch), put("micro_batch", facts.micro_batch);
-  put("micro_dp", facts.micro_batch * facts.dp), put("precision", facts.precision), put("optimizer", facts.optimizer);
-  put("processor_key", facts.processor_key), put("processor", facts.processor), put("user_key", facts.user_key);
-  put("save_format", facts.save_format), put("cp_method", facts.cp_method);
-  put("cp_flavour", facts.cp_flavour), put("cp_transport", facts.cp_transport), put("rotate_method", facts.rotate_method);
-  put("rotate_as", layout::method_of_rotation(facts.rotate_method));
-  put("pack_tokens", facts.pack_tokens), put("pack_tokens_padded", round_up(facts.pack_tokens, facts.document_divisor));
-  put("cp_max", layout::kCpMax), put("longest_tokens", facts.longest_tokens), put("tokens_max", layout::kSequenceLengthMax);
-  put("document_divisor", facts.document_divisor), put("document_divisor_needed", facts.document_divisor_needed);
-  put("document_divisor_padded", std::lcm(facts.document_divisor, facts.document_divisor_needed));
-  put("document_slot", round_up(facts.length, facts.document_divisor)), put("row_slot", round_up(facts.length, facts.row_round));
-  put("microbatch_tokens", facts.microbatch_tokens);
-  put("without_effect", facts.without_effect), put("rows_per_rank", facts.global_batch / std::max<int64_t>(facts.dp, 1));
-  put("mesh_what", facts.mesh_fault ? facts.mesh_fault->what : ""), put("mesh_fix", facts.mesh_fault ? facts.mesh_fault->action : "");
+void read_moved_keys(Facts& facts) {
+  for (const char* key : {"policy.dtensor_cfg.backend", "policy.dtensor_cfg.fsdp2_config.backend"})
+    if (facts.moved.backend_key.empty() && facts.given(key)) facts.moved.backend_key = key;
+  const auto rewritten = [&](const std::string& key, const std::string& from, const std::string& to) {
+    std::string value = facts.text(key);
+    const size_t place = value.find(from);
+    return place == std::string::npos ? std::string() : value.replace(place, from.size(), to);
+  };
+  const std::string experts = "policy.dtensor_cfg.moe_parallelizer._target_";
+  facts.moved.experts_value = rewritten(experts, "components.moe.config", "components.distributed.config");
+  if (!facts.moved.experts_value.empty()) facts.moved.experts_key = experts;
+  facts.moved.backend_target_value = rewritten(std::string(kBackend) + "_target_", "components.moe.utils", "components.models.common.utils");
 }
 
-// A file that is not there is no fault of the recipe's: the row is skipped.
-std::optional<std::filesystem::path> find_place(const recipe::Recipe& recipe, const std::string& name) {
-  try {
-    return recipe::resolve_name(recipe, name);
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-}
-
-void read_heads(Facts& facts) {
-  const layout::HeadCounts heads{facts.model->num_attention_heads, facts.model->num_key_value_heads};
-  facts.heads_refusal = layout::method_head_refusal(facts.cp_method, heads, static_cast<int>(facts.cp));
-}
-
-// Of any family, also of those that cannot be trained here.
-void read_experts(const std::filesystem::path& folder, Facts& facts) {
-  if (facts.ep <= 1 || facts.mesh_fault) return;
-  int64_t experts = 0;
-  try {
-    experts = model::read_context_parallel_config(folder).experts;
-  } catch (const Error&) {
-    return;  // the row of the model says what is wrong with it
-  }
-  try {
-    mesh::ParallelismSizes sizes;
-    sizes.cp = static_cast<int>(facts.cp), sizes.tp = static_cast<int>(facts.tp), sizes.ep = static_cast<int>(facts.ep);
-    if (experts > 0) mesh::check_experts(experts, static_cast<int>(facts.world), sizes);
-  } catch (const Error& error) {
-    facts.experts_fault = error.parts();
-  }
-}
-
-void read_model(const std::filesystem::path& folder, Facts& facts) {
-  try {
-    facts.model = model::read_model_config(folder);
-    read_heads(facts);
-  } catch (const Error& error) {
-    facts.model_fault = error.parts();
-  }
-}
-
-// Reads the headers only.
-void read_weights(const std::filesystem::path& folder, Facts& facts) {
-  try {
-    model::index_checkpoint(folder);
-  } catch (const Error& error) {
-    facts.weights_fault = error.parts();
-  }
-}
-
-void read_tokenizer(const std::filesystem::path& folder, Facts& facts) {
-  const std::filesystem::path file = folder / "tokenizer.json";
-  std::error_code ignored;
-  if (!std::filesystem::exists(file, ignored)) return;
-  try {
-    facts.tokenizer_size = tokenizer::Tokenizer::from_file(file).vocabulary_size();
-  } catch (const Error& error) {
-    facts.tokenizer_fault = error.parts();
-  }
-}
-
-// A relative folder lies in the new run's own, which is empty.
-void read_save_folder(const recipe::SftConfig& config, Facts& facts) {
-  const std::filesystem::path folder = config.checkpoint_dir;
-  if (!config.checkpointing_enabled || !folder.is_absolute()) return;
-  facts.save_folder = folder.string();
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
-    if (const std::string name = entry.path().filename().string(); name.starts_with("step_")) facts.earlier_checkpoint = name;
-  std::filesystem::path there = folder;
-  while (!std::filesystem::exists(there, ignored) && there.has_relative_path()) there = there.parent_path();
-  facts.save_folder_is_closed = !std::filesystem::is_directory(there, ignored) || ::access(there.c_str(), W_OK | X_OK) != 0;
-}
-
-// Looks at the first row alone; the worker reads them all.
-bool holds_chat(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  std::string line;
-  while (std::getline(stream, line) && line.find_first_not_of(" \t\r") == std::string::npos) {
-  }
-  const nlohmann::json row = nlohmann::json::parse(line, nullptr, false);
-  return row.is_object() && row.contains("messages");
-}
-
-// The most rows that the file can give, as far as `enough`: a row of prompt_answer takes a line, a row of text takes `length` tokens. A line of text
-// makes at most three tokens a byte (normalising can lengthen it) and a few that mark its ends.
-int64_t count_rows_at_most(const std::filesystem::path& file, const std::string& format, int64_t length, int64_t enough) {
-  constexpr int64_t kTokensPerByteMax = 3, kMarkTokensMax = 4;
-  std::ifstream stream(file);
-  int64_t rows = 0, tokens = 0;
-  for (std::string line; rows < enough && std::getline(stream, line);) {
-    if (line.empty() || line == "\r") continue;
-    tokens += kTokensPerByteMax * static_cast<int64_t>(line.size()) + kMarkTokensMax;
-    rows = format == "text" ? tokens / std::max<int64_t>(length, 1) : rows + 1;
-  }
-  return rows;
-}
-
-void read_data_files(const recipe::Recipe& recipe, const recipe::SftConfig& config, Facts& facts) {
-  facts.data_file = find_place(recipe, config.train.path);
-  for (const std::string& path : {config.train.path, config.validation.path}) {
-    const auto file = path.empty() ? std::nullopt : find_place(recipe, path);
-    const std::string kind = file ? files::kind_if_not_regular(*file) : "";
-    if (!kind.empty() && facts.not_a_file.empty()) facts.not_a_file = file->string() + " is " + kind;
-  }
-  if (!facts.data_file || !facts.not_a_file.empty()) return;
-  facts.data_is_chat = config.train.format == "prompt_answer" && holds_chat(*facts.data_file);
-  facts.rows_wanted = config.train_global_batch_size;
-  facts.row_count_max = count_rows_at_most(*facts.data_file, config.train.format, config.max_total_sequence_length, config.train_global_batch_size);
+// What --map megatron could not write.
+void read_unmapped(Facts& facts) {
+  if (!facts.was_mapped) return;
+  const MegatronMapping mapping = map_megatron(nlohmann::ordered_json(facts.resolved));
+  facts.unmapped_key = mapping.unmapped_key, facts.unmapped_what = mapping.unmapped_what, facts.unmapped_fix = mapping.unmapped_fix;
 }
 
 }  // namespace
 
-Facts read_facts(const recipe::Recipe& recipe) {
-  const nlohmann::json resolved = recipe.resolved;
-  const recipe::Typed typed(resolved, [&](const std::string& key) { return recipe::place_of(recipe, key); });
+Facts read_facts(const recipe::Recipe& recipe, const CheckOptions& options, bool is_mapped) {
   Facts facts;
+  facts.resolved = recipe.resolved;
+  facts.was_mapped = is_mapped;
+  const recipe::Typed typed(facts.resolved, [&](const std::string& key) { return recipe::place_of(recipe, key); });
   read_sizes(typed, facts);
   read_backend(typed, facts);
-  read_data(typed, facts);
+  read_attention(facts);
+  read_data(recipe, facts);
   read_rest(typed, facts);
+  read_generation(facts);
   read_sharding(typed, facts);
+  read_moved_keys(facts);
+  read_unmapped(facts);
+  facts.loss_fault = find_loss_fault(facts);
+  facts.teacher = read_teachers(facts);
+  read_machine(options.machine, facts);
   name_words(facts);
   return facts;
 }
 
-void read_files(const recipe::Recipe& recipe, Facts& facts) {
-  const recipe::SftConfig config = recipe::sft_config(recipe);
-  facts.files_looked_at = true;
-  facts.model_name = config.model_name;
-  facts.data_name = config.train.path;
-  facts.data_format = config.train.format;
-  facts.model_folder = find_place(recipe, config.model_name);
-  read_data_files(recipe, config, facts);
-  if (facts.model_folder) {
-    read_model(*facts.model_folder, facts);
-    read_experts(*facts.model_folder, facts);
-    read_weights(*facts.model_folder, facts);
-  }
-  if (const auto tokenizer = find_place(recipe, config.tokenizer_name)) read_tokenizer(*tokenizer, facts);
-  read_save_folder(config, facts);
-  const auto put = [&](const char* name, const auto& value) { facts.words[name] = fmt::format("{}", value); };
-  put("model_name", facts.model_name), put("data_name", facts.data_name), put("data_format", facts.data_format);
-  put("not_a_file", facts.not_a_file), put("row_count_max", facts.row_count_max), put("global_batch", config.train_global_batch_size);
-  put("data_file", facts.data_file ? facts.data_file->string() : "");
-  put("model_folder", facts.model_folder ? facts.model_folder->string() : "");
-  put("heads_refusal", facts.heads_refusal);
-  put("experts_what", facts.experts_fault ? facts.experts_fault->what : ""),
-      put("experts_fix", facts.experts_fault ? facts.experts_fault->action : "");
-  const model::LayerLimits limits = facts.model ? facts.model->limits : model::LayerLimits();
-  put("window", limits.size), put("window_key", limits.key), put("window_layer", limits.first_layer());
-  put("positions", facts.model ? facts.model->max_position_embeddings : 0), put("model_type", facts.model ? facts.model->model_type : "");
-  put("rope", facts.model ? facts.model->rope.type : "");
-  put("tokenizer_size", facts.tokenizer_size), put("vocab_size", facts.model ? facts.model->vocab_size : 0);
-  put("model_what", facts.model_fault ? facts.model_fault->what + " (" + facts.model_fault->where + ")" : "");
-  put("model_fix", facts.model_fault ? facts.model_fault->action : "");
-  put("weights_what", facts.weights_fault ? facts.weights_fault->what + " (" + facts.weights_fault->where + ")" : "");
-  put("weights_fix", facts.weights_fault ? facts.weights_fault->action : "");
-  put("tokenizer_what", facts.tokenizer_fault ? facts.tokenizer_fault->what + " (" + facts.tokenizer_fault->where + ")" : "");
-  put("save_folder", facts.save_folder), put("earlier_checkpoint", facts.earlier_checkpoint);
-  put("tokenizer_fix", facts.tokenizer_fault ? facts.tokenizer_fault->action : "");
+const nlohmann::json* Facts::find(const std::string& key) const { return recipe::Typed(resolved).find(key); }
+
+bool Facts::on(const std::string& key) const {
+  const nlohmann::json* value = find(key);
+  return value && value->is_boolean() && value->get<bool>();
+}
+
+bool Facts::is_false(const std::string& key) const {
+  const nlohmann::json* value = find(key);
+  return value && value->is_boolean() && !value->get<bool>();
+}
+
+bool Facts::given(const std::string& key) const {
+  const nlohmann::json* value = find(key);
+  return value && !(value->is_structured() && value->empty());
+}
+
+std::string Facts::text(const std::string& key) const {
+  const nlohmann::json* value = find(key);
+  return value && value->is_string() ? value->get<std::string>() : "";
+}
+
+double Facts::number(const std::string& key, double fallback) const {
+  const nlohmann::json* value = find(key);
+  return value && value->is_number() ? value->get<double>() : fallback;
+}
+
+std::string Facts::written(const std::string& key) const {
+  const nlohmann::json* value = find(key);
+  if (!value) return "";
+  constexpr size_t kBytesMax = 60;
+  std::string shown = value->is_string() ? value->get<std::string>() : value->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  if (shown.size() <= kBytesMax) return shown;
+  size_t end = kBytesMax;
+  while (end > 0 && (static_cast<unsigned char>(shown[end]) & 0xc0) == 0x80) --end;  // not inside a character
+  return shown.substr(0, end) + "...";
 }
 
 }  // namespace ringwright::support_matrix

@@ -4,45 +4,44 @@
 #include <stdexcept>
 
 #include "shared/recipe/node.h"
+#include "shared/support_matrix/capabilities.h"
 #include "shared/support_matrix/facts.h"
+#include "shared/support_matrix/fill_in.h"
+#include "shared/support_matrix/key_findings.h"
+#include "shared/support_matrix/megatron.h"
 #include "shared/support_matrix/rows.h"
+#include "shared/support_matrix/running.h"
 
 namespace ringwright::support_matrix {
 namespace {
 
-std::string fill_in(std::string_view text, const std::map<std::string, std::string>& words) {
-  std::string filled;
-  while (!text.empty()) {
-    const size_t open = std::min(text.find('{'), text.size());
-    filled += text.substr(0, open);
-    text.remove_prefix(open);
-    if (text.empty()) break;
-    const size_t close = text.find('}');
-    filled += words.at(std::string(text.substr(1, close - 1)));
-    text.remove_prefix(close + 1);
+constexpr std::array kRecipeTables = {algorithm_rows, backend_rows, mesh_rows, context_parallel_rows, length_rows,   distillation_rows,
+                                      model_rows,     rollout_rows, data_rows, saving_rows,           migration_rows};
+constexpr std::array kFileTables = {file_rows, family_rows};
+
+Finding finding_of(const Row& row, const Facts& facts, const recipe::Recipe& recipe) {
+  Finding finding;
+  finding.code = row.code;
+  finding.scope = row.scope;
+  finding.verdicts = verdicts_of(row, facts);
+  finding.reason = fill_in(row.reason, facts);
+  finding.key = fill_in(row.key, facts);
+  finding.origin = recipe::find_origin(recipe, finding.key);
+  for (const RowChange& change : row.fix.changes) {
+    Change filled{fill_in(change.key, facts), fill_in(change.value, facts), change.removes, row.fix.effect};
+    if (!filled.key.empty()) finding.changes.push_back(std::move(filled));
   }
-  return filled;
+  finding.fix = fill_in(row.fix.words, facts);
+  if (row.fix.words.empty())
+    for (const Change& change : finding.changes) finding.fix += (finding.fix.empty() ? "" : " ") + as_override(change);
+  return finding;
 }
 
-recipe::Origin origin_of(const recipe::Recipe& recipe, const std::string& key) {
-  const auto found = recipe.origins.lower_bound(key);
-  const bool inside = !key.empty() && found != recipe.origins.end() && (found->first == key || found->first.starts_with(key + "."));
-  return inside ? found->second : recipe::Origin{recipe.file.string(), 0, 0};
-}
-
-void apply_rows(const std::vector<Row>& rows, const Facts& facts, const recipe::Recipe& recipe, std::vector<Finding>& findings) {
-  for (const Row& row : rows) {
-    if (!row.applies(facts)) continue;
-    Finding finding;
-    finding.code = row.code;
-    finding.scope = row.scope;
-    finding.verdicts = row.verdicts;
-    finding.reason = fill_in(row.reason, facts.words);
-    finding.key = fill_in(row.key, facts.words);
-    finding.fix = fill_in(row.fix, facts.words);
-    finding.origin = origin_of(recipe, finding.key);
-    findings.push_back(std::move(finding));
-  }
+template <typename Tables>
+void apply(const Tables& tables, const Facts& facts, const recipe::Recipe& recipe, std::vector<Finding>& findings) {
+  for (const auto& table : tables)
+    for (const Row& row : table())
+      if (row.when.holds(facts)) findings.push_back(finding_of(row, facts, recipe));
 }
 
 // A fault that another part found keeps that part's code.
@@ -58,28 +57,44 @@ void keep_codes(const Facts& facts, std::vector<Finding>& findings) {
   keep("RW-GUARD-209", facts.weights_fault);
 }
 
+std::vector<Finding> check_rows(const recipe::Recipe& recipe, const CheckOptions& options, bool is_mapped) {
+  Facts facts = read_facts(recipe, options, is_mapped);
+  std::vector<Finding> findings;
+  apply(kRecipeTables, facts, recipe, findings);
+  add_key_findings(recipe, findings);
+  if (facts.algorithm == "sft") recipe::sft_config(recipe);
+  if (options.look_at_files && !facts.algorithm.empty()) {
+    read_files(recipe, options, facts);
+    apply(kFileTables, facts, recipe, findings);
+  }
+  keep_codes(facts, findings);
+  return findings;
+}
+
 }  // namespace
 
 Target target_from_name(std::string_view name) {
   for (size_t i = 0; i < kTargetNames.size(); ++i)
     if (kTargetNames[i] == name) return static_cast<Target>(i);
-  throw Error({"RW-GUARD-001", "there is no target '" + std::string(name) + "'", "--target", "automodel-0.4, automodel-0.6 or ringwright",
+  throw Error({"RW-GUARD-001", "there is no target '" + std::string(name) + "'", "--target", "automodel-0.4, automodel-0.6 or ringwright, or all",
                "name one of these", ExitCode::usage});
+}
+
+std::vector<Target> targets_from_name(std::string_view name) {
+  if (name == "all") return {Target::automodel_0_4, Target::automodel_0_6, Target::ringwright};
+  return {target_from_name(name)};
 }
 
 std::string_view to_string(Verdict verdict) { return kVerdictNames[static_cast<size_t>(verdict)]; }
 bool stops(Verdict verdict) { return verdict == Verdict::refused || verdict == Verdict::not_yet; }
 
+std::string as_override(const Change& change) { return change.removes ? "~" + change.key : change.key + "=" + change.value; }
+
 std::vector<Finding> check(const recipe::Recipe& recipe, const CheckOptions& options) {
-  Facts facts = read_facts(recipe);
-  std::vector<Finding> findings;
-  apply_rows(recipe_rows(), facts, recipe, findings);
-  if (facts.algorithm == "sft") {
-    recipe::sft_config(recipe);
-    if (options.look_at_files) read_files(recipe, facts), apply_rows(file_rows(), facts, recipe, findings);
-  }
-  keep_codes(facts, findings);
-  return findings;
+  if (!options.map_megatron || !reads_megatron(recipe.resolved)) return check_rows(recipe, options, false);
+  recipe::Recipe mapped = recipe;
+  apply_mapping(map_megatron(recipe.resolved), mapped.resolved);
+  return check_rows(mapped, options, true);
 }
 
 bool refused(const std::vector<Finding>& findings, Target target) {
@@ -103,13 +118,47 @@ nlohmann::ordered_json to_json(const Finding& finding) {
       {"code", finding.code}, {"scope", finding.scope}, {"verdicts", verdicts}, {"reason", finding.reason}, {"key", finding.key}};
   if (finding.origin.line > 0) json["origin"] = {{"file", finding.origin.file}, {"line", finding.origin.line}, {"column", finding.origin.column}};
   json["fix"] = finding.fix;
+  json["changes"] = nlohmann::ordered_json::array();
+  for (const Change& change : finding.changes)
+    json["changes"].push_back({{"key", change.key},
+                               {"value", change.removes ? nlohmann::ordered_json() : nlohmann::ordered_json(change.value)},
+                               {"changes_training", change.effect == Effect::changes_training}});
   return json;
 }
 
+namespace {
+
+template <typename Tables>
+void add_texts(const Tables& tables, std::string_view level, std::vector<RowText>& texts) {
+  for (const auto& table : tables) {
+    for (const Row& row : table()) {
+      std::string fix(row.fix.words);
+      for (const RowChange& change : row.fix.changes)
+        if (row.fix.words.empty())
+          fix += (fix.empty() ? "" : ", ") + as_override({std::string(change.key), std::string(change.value), change.removes});
+      texts.push_back({std::string(row.code), std::string(row.scope), row.when.text, std::string(row.reason), std::string(row.key), std::move(fix),
+                       printed_verdicts(row), std::string(row.ours.capability), level});
+    }
+  }
+}
+
+}  // namespace
+
 std::vector<RowText> rows() {
   std::vector<RowText> texts;
-  for (const auto* table : {&recipe_rows(), &file_rows()})
-    for (const Row& row : *table) texts.push_back({std::string(row.code), std::string(row.scope)});
+  add_texts(kRecipeTables, "recipe", texts);
+  for (RowText& text : key_row_texts()) texts.push_back(std::move(text));
+  add_texts(kFileTables, "files", texts);
+  for (const RunningRow& row : running_rows())
+    texts.push_back({std::string(row.code),
+                     std::string(row.scope),
+                     std::string(row.when),
+                     std::string(row.reason),
+                     "",
+                     std::string(row.fix),
+                     {Verdict::conditional, Verdict::conditional, Verdict::conditional},
+                     "",
+                     "run"});
   return texts;
 }
 

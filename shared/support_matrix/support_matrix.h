@@ -1,9 +1,12 @@
 // Can this recipe run, where, and if not, why? The rows are data (rows_*.cpp); `check`, the daemon's admission, the console and the documentation
-// read the same ones. Three targets: NeMo RL with Automodel 0.4.0, with Automodel 0.6.0, and this engine.
+// read the same ones. Three targets: NeMo RL with Automodel 0.4.0, with Automodel 0.6.0, and this engine, whose column comes from the capability
+// table. Three levels: the recipe; the files that it names; a run (running.h).
 #pragma once
 
 #include <array>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +19,8 @@ enum class Target { automodel_0_4, automodel_0_6, ringwright };
 inline constexpr std::array<std::string_view, 3> kTargetNames = {"automodel-0.4", "automodel-0.6", "ringwright"};
 // Throws Error RW-GUARD-001: another name.
 Target target_from_name(std::string_view name);
+// The same, or all three for "all".
+std::vector<Target> targets_from_name(std::string_view name);
 
 enum class Verdict {
   supported,
@@ -32,20 +37,44 @@ std::string_view to_string(Verdict verdict);
 // Refused and not_yet.
 bool stops(Verdict verdict);
 
+// What a change does to the run.
+enum class Effect { safe, changes_training };
+
+// A key to change and the value to set: text of YAML in one line. `removes`: the key is taken out.
+struct Change {
+  std::string key, value;
+  bool removes = false;
+  Effect effect = Effect::safe;
+};
+std::string as_override(const Change& change);
+
 struct Finding {
   std::string code;                   // stable: RW-GUARD-110; a mesh fault keeps its own: RW-MESH-001
   std::string scope;                  // what the row is about
   std::array<Verdict, 3> verdicts{};  // by Target
   std::string reason;
-  std::string key;        // the recipe key that decides, or "" where none does
-  recipe::Origin origin;  // where that key was written; line 0: it was not
-  std::string fix;        // the way out, "" where nothing stands in the way
+  std::string key;              // the recipe key that decides, or "" where none does
+  recipe::Origin origin;        // where that key was written; line 0: it was not
+  std::string fix;              // the way out, "" where nothing stands in the way
+  std::vector<Change> changes;  // the same, where changes of the recipe will do
 
   Verdict verdict(Target target) const { return verdicts[static_cast<size_t>(target)]; }
 };
 
+// What a machine says of itself to others.
+struct Machine {
+  std::string host, host_address;  // "10.0.0.5"; "": the name stands for no address
+  bool loopback = false;
+  std::vector<std::string> interfaces;
+  std::string gloo_interface;  // GLOO_SOCKET_IFNAME of the environment; "": unset
+};
+Machine this_machine();
+
 struct CheckOptions {
-  bool look_at_files = true;  // level 2: the model's config.json, its tokenizer, the data file; absent ones give `skipped` rows
+  bool look_at_files = true;                // level 2: the model's config.json, its tokenizer, the data file; absent ones give `skipped` rows
+  std::filesystem::path model_folder = {};  // in place of what policy.model_name stands for
+  bool map_megatron = false;                // read policy.megatron_cfg's sizes and optimizer as the DTensor backend's
+  std::optional<Machine> machine = {};      // absent: this one
 };
 
 // Level 1 (recipe and mesh) and level 2 (files), in the order of the rows. One finding per fault. Throws Error (exit code 2) for a recipe whose
@@ -58,7 +87,10 @@ nlohmann::ordered_json to_json(const Finding& finding);
 
 // One row of the table, for the documentation and for the test that every row has a case.
 struct RowText {
-  std::string code, scope;
+  std::string code, scope, condition, reason, key, fix;
+  std::array<Verdict, 3> verdicts{};
+  std::string capability;  // that the column ringwright is read from; "": a rule of its own
+  std::string_view level;  // "recipe", "files", "run"
 };
 std::vector<RowText> rows();
 

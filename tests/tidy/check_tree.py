@@ -20,6 +20,8 @@ INCLUDE_RULES = [
     ("shared/doctor", r"\"shared/(wire|history)/", "doctor reads files, no socket and no store"),
     ("shared/mesh", r"\"shared/(?!base/|mesh/)", "mesh is pure topology"),
     ("shared/layout", r"\"shared/(?!base/|layout/)", "layout is pure index arithmetic"),
+    ("shared/flow", r"\"shared/(?!base/|flow/)", "the path of a step is sizes and words"),
+    ("shared/estimate", r"\"shared/(?!base/|estimate/|model/)", "an estimate is sizes of a model and a batch"),
     ("shared/recipe", r"<zmq|\"shared/(wire|history)/", "the recipe knows no sockets and no store"),
     ("shared/model", r"<zmq|\"shared/(wire|history)/", "model files know no sockets and no store"),
     ("shared/tokenizer", r"<zmq|\"shared/(wire|history)/", "the tokenizer knows no sockets and no store"),
@@ -37,7 +39,7 @@ WORDS = [
     (r"https?://[a-z.]*(py" r"pi|python" r"hosted|deb" r"ian)[a-z.]*", TEXT, "a registry's address"),
 ]
 
-ROW_CODE = re.compile(r"\{\"(RW-GUARD-\d+)\",")  # the first field of a row of the support matrix
+ROW_CODE = re.compile(r"\{(?:\.code = )?\"(RW-GUARD-\d+)\",")  # the first field of a row of the support matrix
 
 faults = []
 files_read = 0

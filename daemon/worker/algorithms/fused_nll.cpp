@@ -14,6 +14,7 @@
 
 #include "daemon/worker/kernels/simd/row_kernels.h"
 #include "shared/base/error.h"
+#include "shared/estimate/logits_chunk.h"
 
 namespace ringwright::worker {
 namespace {
@@ -22,13 +23,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::Variable;
 using torch::autograd::variable_list;
 
-constexpr int64_t kChunkBytes = int64_t{64} << 20;
-constexpr int64_t kChunkRowsMin = 128;
-
-int64_t rows_per_chunk(int64_t asked, int64_t vocabulary) {
-  const int64_t by_memory = kChunkBytes / static_cast<int64_t>(sizeof(float)) / std::max<int64_t>(1, vocabulary);
-  return asked > 0 ? asked : std::max(kChunkRowsMin, by_memory / kChunkRowsMin * kChunkRowsMin);
-}
+int64_t rows_per_chunk(int64_t asked, int64_t vocabulary) { return asked > 0 ? asked : estimate::logits_chunk_rows(vocabulary); }
 
 // Turns a chunk's logits into log-probabilities, and, with weights, the logits themselves into their gradient.
 at::Tensor nll_chunk_fused(at::Tensor& logits_CV, const at::Tensor& targets_C, const at::Tensor& weights_C) {

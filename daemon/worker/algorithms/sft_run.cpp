@@ -7,6 +7,7 @@
 #include <chrono>
 #include <limits>
 #include <map>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -20,12 +21,15 @@
 #include "daemon/worker/torch_environment.h"
 #include "shared/base/error.h"
 #include "shared/base/text.h"
+#include "shared/estimate/estimate.h"
 #include "shared/fingerprint/inputs.h"
 #include "shared/fingerprint/machine.h"
 #include "shared/history/comparison.h"
 #include "shared/layout/methods.h"
+#include "shared/layout/packing.h"
 #include "shared/model/families.h"
 #include "shared/shard_plan/shard_plan.h"
+#include "shared/support_matrix/running.h"
 #include "shared/wire/steering.h"
 
 namespace ringwright::worker {
@@ -156,8 +160,24 @@ class SftRun {
       log(fmt::format("context parallelism: flavour {} ({}), method {}: {}; {}", plan_.flavour, plan_.flavour_reason, plan_.method,
                       plan_.method_reason, groups_.group("cp").transport_reason));
     if (rank_ != 0) return;
+    report_estimate();
     channel_.event("run.step_limit", {{"steps", steps_to_run()}});
     fingerprint_ = std::jthread([this] { send_fingerprint(); });
+  }
+
+  // What each rank is expected to need; `runs show` puts what it took beside it.
+  void report_estimate() {
+    const estimate::BatchShape batch{.length = config_.max_total_sequence_length,
+                                     .micro_batch = config_.train_micro_batch_size,
+                                     .pack_tokens = config_.packing.enabled ? config_.packing.pack_tokens : 0,
+                                     .microbatch_tokens = config_.dynamic_batching.enabled ? config_.dynamic_batching.microbatch_tokens : 0,
+                                     .cp = spec_.cp,
+                                     .divisor = layout::document_divisor(spec_.cp, 1, false)};
+    const estimate::Estimate expected =
+        estimate::estimate_step(checkpoint_.config, {.tokens = estimate::tokens_per_rank(batch), .cp = spec_.cp, .method = plan_.method});
+    nlohmann::json terms;
+    for (const estimate::Term& term : expected.terms) terms[term.name] = term.bytes;
+    channel_.event("run.estimate", {{"terms", terms}, {"memory_bytes", expected.memory_bytes()}, {"checkpoint_bytes", expected.checkpoint_bytes}});
   }
 
   // Hashes every byte that went in, so it runs beside the first steps.
@@ -192,8 +212,22 @@ class SftRun {
     const SftStep step = trainer_.step(rows);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     tokens_trained_ += step.token_count;
+    check_running(step);
     if (rank_ != 0) return;
     report_step(step, static_cast<double>(rows.size()), seconds);
+  }
+
+  // Level 3 of the support matrix, as far as this rank can see it. Each row is reported once a run: what is wrong with the data is wrong with all of
+  // it.
+  void check_running(const SftStep& step) {
+    support_matrix::RunningFacts facts{.step = trainer_.step_count()};
+    if (step.rank_slot_count > 0 && step.rank_target_count == 0) facts.rank_without_targets = rank_, facts.slots = step.rank_slot_count;
+    for (const support_matrix::RunningFinding& finding : support_matrix::check_running(facts)) {
+      if (!reported_rows_.insert(finding.code).second) continue;
+      channel_.log("warn", fmt::format("{} {}: {}; {}", finding.code, finding.scope, finding.reason, finding.fix));
+      channel_.event("guard.running",
+                     {{"code", finding.code}, {"scope", finding.scope}, {"reason", finding.reason}, {"fix", finding.fix}, {"step", facts.step}});
+    }
   }
 
   void report_step(const SftStep& step, double row_count, double seconds) {
@@ -308,6 +342,7 @@ class SftRun {
   SftTrainer trainer_;
   RowOrder order_;
   int64_t tokens_trained_ = 0, saved_step_ = -1;
+  std::set<std::string> reported_rows_;  // of the support matrix
   std::jthread fingerprint_;
 };
 

@@ -87,22 +87,31 @@ const LayerAttentions& SftTrainer::attention_over(const std::shared_ptr<const la
 at::Tensor SftTrainer::run_local(const LocalMicrobatch& local, bool with_gradients) {
   const at::AutoGradMode grad_mode(with_gradients);
   const int64_t forward_begin_ns = wire::now_unix_ns();
-  const at::Tensor hidden_Td = model_.forward_hidden(local.ids_BL, local.positions_BL, attention_over(local.layout), local.mask, local.longest_length)
-                                   .reshape({-1, model_.config().hidden_size});
+  const at::Tensor hidden_BLd =
+      model_.forward_hidden(local.ids_BL, local.positions_BL, attention_over(local.layout), local.mask, local.longest_length);
+  reached(flow::Stage::forward, hidden_BLd.sizes());
+  const at::Tensor hidden_Td = hidden_BLd.reshape({-1, model_.config().hidden_size});
   const FusedNll nll = fused_linear_nll(hidden_Td, model_.head_weight(), local.targets_BL.reshape(-1), local.weights_BL.reshape(-1));
+  const at::Tensor logprobs_BL = nll.logprobs_T.view_as(local.targets_BL);
+  reached(flow::Stage::logprobs, logprobs_BL.sizes());
   if (options_.span) options_.span("forward", forward_begin_ns, wire::now_unix_ns());
   if (with_gradients) {
     const Span span(options_, "backward");
     nll.loss.backward();
+    reached(flow::Stage::backward);
   }
-  return nll.logprobs_T.view_as(local.targets_BL);
+  return logprobs_BL;
 }
 
 at::Tensor SftTrainer::run_microbatch(const SftBatch& batch, bool with_gradients) {
   const LocalMicrobatch local = options_.shard ? options_.shard(batch) : whole_microbatch(batch);
+  reached(flow::Stage::shard, local.ids_BL.sizes());
+  rank_slot_count_ += local.weights_BL.numel(), rank_target_count_ += local.weights_BL.count_nonzero().item<int64_t>();
   const at::Tensor logprobs_BL = run_local(local, with_gradients);
   const at::NoGradGuard no_grad;
-  return local.gather(logprobs_BL);
+  const at::Tensor logprobs_BS = local.gather(logprobs_BL);
+  reached(flow::Stage::gather, logprobs_BS.sizes());
+  return logprobs_BS;
 }
 
 SftTrainer::Totals SftTrainer::run_microbatches(const std::vector<const Row*>& global_rows, const MicrobatchRules& rules, bool with_gradients,
@@ -116,6 +125,8 @@ SftTrainer::Totals SftTrainer::run_microbatches(const std::vector<const Row*>& g
   Totals totals;
   for (const Microbatch& microbatch : split_into_microbatches(lengths, rules)) {
     const SftBatch batch = make_batch(rows, microbatch, options_.pad_token_id, target_count);
+    reached(flow::Stage::batch, batch.ids_BS.sizes());
+    reached(flow::Stage::shift, batch.targets_BS.sizes());
     const at::Tensor logprobs_BS = run_microbatch(batch, with_gradients);
     totals.loss -= (logprobs_BS.to(at::kDouble) * batch.weights_BS).sum().item<double>();
     totals.pack_count += batch.packed();
@@ -133,6 +144,7 @@ SftTrainer::Totals SftTrainer::run_backward(const std::vector<const Row*>& rows,
   const Totals totals = run_microbatches(rows, training_rules(config_), true, row_logprobs);
   const Span span(options_, "reduce");
   sum_gradients(model_.parameters(), gradient_group());
+  reached(flow::Stage::reduce);
   return totals;
 }
 
@@ -145,7 +157,9 @@ SftStep SftTrainer::step(const std::vector<const Row*>& rows) {
   result.learning_rate = schedule_.at(step_count_);
   result.target_count = count_targets(rows);
   for (const Row* row : rows) result.token_count += static_cast<int64_t>(row->ids.size());
+  rank_slot_count_ = rank_target_count_ = 0;
   const Totals totals = run_backward(rows, nullptr);
+  result.rank_slot_count = rank_slot_count_, result.rank_target_count = rank_target_count_;
   result.loss = totals.loss, result.pack_count = totals.pack_count, result.pack_slot_count = totals.pack_slot_count;
   require_finite(result.loss, "loss", step_count_ + 1);
   const Span span(options_, "optimizer");
@@ -153,6 +167,7 @@ SftStep SftTrainer::step(const std::vector<const Row*>& rows) {
   require_finite(result.grad_norm, "gradient norm", step_count_ + 1);
   optimizer_.step(result.learning_rate, clip_coefficient(result.grad_norm, config_.max_grad_norm));
   ++step_count_;
+  reached(flow::Stage::update);
   return result;
 }
 

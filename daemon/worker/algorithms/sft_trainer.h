@@ -13,6 +13,7 @@
 #include "daemon/worker/algorithms/sft_batch.h"
 #include "daemon/worker/models/llama_model.h"
 #include "daemon/worker/parallel/process_groups.h"
+#include "shared/flow/flow.h"
 #include "shared/layout/layout.h"
 #include "shared/layout/names.h"
 #include "shared/recipe/recipe.h"
@@ -27,6 +28,8 @@ struct SftStep {
   int64_t token_count = 0;      // real tokens
   int64_t pack_count = 0;       // of the global batch; 0: rows
   int64_t pack_slot_count = 0;  // tokens and padding in them
+  // Of this rank alone: slots that it worked on, and those of them with a trained target.
+  int64_t rank_slot_count = 0, rank_target_count = 0;
 };
 
 // Ranks that work on other rows of the same global batch. One rank each: no data parallelism.
@@ -45,6 +48,8 @@ struct SftTrainerOptions {
   DataParallelGroups data_parallel;
   // Called at the end of each phase: (phase, begin, end), nanoseconds since the epoch.
   std::function<void(std::string_view phase, int64_t begin_ns, int64_t end_ns)> span;
+  // Called as each stage of a step ends, in the order and with the shapes that shared/flow describes.
+  std::function<void(flow::Stage stage, at::IntArrayRef shape)> stage;
   // How a microbatch is spread, and attended to where it is; empty: by flavour and method, and on one rank not at all. A test puts its own around
   // them.
   ShardFunction shard;
@@ -79,6 +84,9 @@ class SftTrainer {
     double loss = 0;
     int64_t pack_count = 0, pack_slot_count = 0;
   };
+  void reached(flow::Stage stage, at::IntArrayRef shape = {}) const {
+    if (options_.stage) options_.stage(stage, shape);
+  }
   // Log-probabilities [B, S] of each target in caller coordinates (0 where there is none), the same on every rank. With gradients it also runs
   // backward.
   at::Tensor run_microbatch(const SftBatch& batch, bool with_gradients);
@@ -101,6 +109,7 @@ class SftTrainer {
   AdamW optimizer_;
   LearningRateSchedule schedule_;
   int64_t step_count_ = 0;
+  int64_t rank_slot_count_ = 0, rank_target_count_ = 0;  // of the step under way
 };
 
 }  // namespace ringwright::worker

@@ -14,9 +14,9 @@
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "daemon/worker/parallel/collectives.h"
-#include "daemon/worker/parallel/network_interface.h"
 #include "daemon/worker/parallel/shared_memory.h"
 #include "shared/base/error.h"
+#include "shared/base/network_interface.h"
 
 namespace ringwright::worker {
 namespace {
@@ -96,7 +96,7 @@ Transport transport_from_name(std::string_view name) {
 }
 
 BackendFactory gloo_backend_factory(const ProcessGroupOptions& options) {
-  check_network_interface(options.network_interface);
+  net::check_network_interface(options.network_interface);
   auto device = c10d::ProcessGroupGloo::createDeviceForInterface(options.network_interface);
   return [device = std::move(device), timeout = options.connect_timeout](const c10::intrusive_ptr<c10d::Store>& store, ProcessGroup& group) {
     auto gloo = c10d::ProcessGroupGloo::Options::create(timeout);

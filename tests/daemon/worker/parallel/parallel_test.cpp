@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include "daemon/worker/parallel/collectives.h"
-#include "daemon/worker/parallel/network_interface.h"
 #include "daemon/worker/parallel/process_groups.h"
 #include "daemon/worker/torch_environment.h"
 #include "shared/base/error.h"
+#include "shared/base/network_interface.h"
 #include "tests/daemon/worker/support/rank_test.h"
 #include "tests/support/error_of.h"
 
@@ -83,11 +83,11 @@ MESH_TEST(ProcessGroups, DataAndContextRanksMeetInTheirOwnGroups, test::data_mes
 // T42 (b)-(d): exactly one existing interface name; the error lists those of this machine.
 TEST(ProcessGroups, T42RefusesWrongInterfaceNames) {
   for (const char* name : {"^lo,docker", "10.0.0.5", "127.0.0.1", "nosuch0", "lo,eth0", ""}) {
-    const ErrorParts error = error_of([&] { check_network_interface(name); });
+    const ErrorParts error = error_of([&] { net::check_network_interface(name); });
     EXPECT_EQ(error.code, "RW-GROUP-001") << name;
     EXPECT_THAT(error.expected, testing::HasSubstr("lo")) << name;
   }
-  EXPECT_EQ(error_of([] { check_network_interface("lo"); }).code, "");
+  EXPECT_EQ(error_of([] { net::check_network_interface("lo"); }).code, "");
   ProcessGroupOptions options;
   options.network_interface = "nosuch0";
   Rendezvous rendezvous;

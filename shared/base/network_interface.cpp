@@ -1,4 +1,4 @@
-#include "daemon/worker/parallel/network_interface.h"
+#include "shared/base/network_interface.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,9 +12,9 @@
 
 #include "shared/base/error.h"
 
-namespace ringwright::worker {
+namespace ringwright::net {
 
-std::vector<std::string> network_interfaces() {
+std::vector<std::string> interface_names() {
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) {
     return {};
@@ -31,7 +31,7 @@ std::vector<std::string> network_interfaces() {
 }
 
 void check_network_interface(const std::string& name) {
-  const std::vector<std::string> known = network_interfaces();
+  const std::vector<std::string> known = interface_names();
   if (std::find(known.begin(), known.end(), name) != known.end()) {
     return;
   }
@@ -43,4 +43,4 @@ void check_network_interface(const std::string& name) {
                .exit_code = ExitCode::refused});
 }
 
-}  // namespace ringwright::worker
+}  // namespace ringwright::net

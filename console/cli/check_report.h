@@ -1,0 +1,30 @@
+// What `ringwright check` prints of one recipe.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "console/cli/recipe_fix.h"
+#include "shared/estimate/estimate.h"
+#include "shared/recipe/recipe.h"
+#include "shared/support_matrix/support_matrix.h"
+
+namespace ringwright::cli {
+
+struct CheckReport {
+  recipe::Recipe recipe;
+  std::vector<support_matrix::Target> targets;  // that were asked for
+  std::vector<support_matrix::Finding> findings;
+  bool wants_estimate = false;
+  std::optional<estimate::Estimate> estimate;  // absent: the model is not at hand
+  std::optional<RecipeFix> fix;                // with --fix
+  std::string diff, written_to;                // with --fix: the change as a unified diff, and the file that it is in; "": nothing was written
+
+  bool refused() const;  // for one of the targets
+};
+
+void print_report(const CheckReport& report);
+nlohmann::ordered_json to_json(const CheckReport& report);
+
+}  // namespace ringwright::cli

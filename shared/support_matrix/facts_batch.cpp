@@ -1,0 +1,49 @@
+// Level 2: one batch, as the worker will read it (daemon/worker/data/dataset.h).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "shared/support_matrix/facts.h"
+
+namespace ringwright::support_matrix {
+namespace {
+
+constexpr int64_t kRowsMax = 64;  // enough to see what the data is like; the worker reads all of them
+
+// Tokens of a row, its end token counted; -1 where the line is no such row.
+int64_t row_tokens(const std::string& line, const recipe::DataSource& source, const tokenizer::Tokenizer& tokenizer) {
+  const nlohmann::json row = nlohmann::json::parse(line, nullptr, false);
+  if (!row.is_object()) return -1;
+  int64_t tokens = 1;
+  for (const std::string* key : {&source.prompt_key, &source.answer_key}) {
+    const auto text = row.find(*key);
+    if (text == row.end() || !text->is_string()) return -1;
+    tokens += static_cast<int64_t>(tokenizer.encode(text->get_ref<const std::string&>(), key == &source.prompt_key).ids.size());
+  }
+  return tokens;
+}
+
+}  // namespace
+
+void read_batch(const recipe::SftConfig& config, const tokenizer::Tokenizer& tokenizer, Facts& facts) {
+  if (config.train.format != "prompt_answer" || !facts.data_file || !facts.not_a_file.empty() || facts.data_is_chat) return;
+  std::ifstream file(*facts.data_file);
+  int64_t number = 0;
+  const int64_t wanted = std::min(config.train_global_batch_size, kRowsMax);
+  for (std::string line; facts.batch_rows < wanted && std::getline(file, line);) {
+    ++number;
+    if (line.empty() || line == "\r") continue;
+    const int64_t tokens = row_tokens(line, config.train, tokenizer);
+    if (tokens < 0) {
+      facts.batch_bad_line = fmt::format("{}:{}", facts.data_file->string(), number);
+      return;
+    }
+    ++facts.batch_rows;
+    facts.batch_rows_too_long += tokens > config.max_total_sequence_length ? 1 : 0;
+  }
+}
+
+}  // namespace ringwright::support_matrix

@@ -1,0 +1,243 @@
+// Level 2: the files that a recipe names.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+
+#include "shared/base/files.h"
+#include "shared/layout/methods.h"
+#include "shared/mesh/setup.h"
+#include "shared/model/context_parallel.h"
+#include "shared/model/json_file.h"
+#include "shared/model/safetensors.h"
+#include "shared/support_matrix/facts.h"
+#include "shared/support_matrix/family_facts.h"
+#include "shared/tokenizer/tokenizer.h"
+
+namespace ringwright::support_matrix {
+namespace {
+
+// A file that is not there is no fault of the recipe's: the row is skipped.
+std::optional<std::filesystem::path> find_place(const recipe::Recipe& recipe, const std::string& name) {
+  if (name.empty()) return std::nullopt;
+  try {
+    return recipe::resolve_name(recipe, name);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+// config.json as it is, of any family; null where it cannot be read.
+nlohmann::json read_config_json(const std::filesystem::path& folder) {
+  constexpr uint64_t kBytesMax = 16u << 20;
+  try {
+    return model::read_json_file(folder / "config.json", kBytesMax, "RW-MODEL-002");
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
+// A model of text and images keeps the sizes of its text part in a section of its own.
+const nlohmann::json& text_part(const nlohmann::json& config) {
+  const auto part = config.find("text_config");
+  return part != config.end() && part->is_object() ? *part : config;
+}
+
+int64_t size_in(const nlohmann::json& config, std::initializer_list<const char*> keys) {
+  for (const char* key : keys)
+    if (const auto value = config.find(key); value != config.end() && value->is_number_integer()) return value->get<int64_t>();
+  return 0;
+}
+
+// Of any family. What cannot be read, the row of the model speaks of.
+void read_limits(const nlohmann::json& config, const std::filesystem::path& folder, Facts& facts) {
+  const int64_t layer_count = size_in(config, {"num_hidden_layers"});
+  if (layer_count <= 0) return;
+  try {
+    facts.limits = model::read_layer_limits(config, layer_count, (folder / "config.json").string());
+  } catch (const Error&) {
+  }
+}
+
+void read_heads(Facts& facts) {
+  const layout::HeadCounts heads{facts.model->num_attention_heads, facts.model->num_key_value_heads};
+  facts.heads_refusal = layout::method_head_refusal(facts.cp_method, heads, static_cast<int>(facts.cp));
+}
+
+// Of any family, also of those that cannot be trained here.
+void read_experts(const std::filesystem::path& folder, Facts& facts) {
+  if (facts.ep <= 1 || facts.mesh_fault) return;
+  int64_t experts = 0;
+  try {
+    experts = model::read_context_parallel_config(folder).experts;
+  } catch (const Error&) {
+    return;  // the row of the model says what is wrong with it
+  }
+  try {
+    mesh::ParallelismSizes sizes;
+    sizes.cp = static_cast<int>(facts.cp), sizes.tp = static_cast<int>(facts.tp), sizes.ep = static_cast<int>(facts.ep);
+    if (experts > 0) mesh::check_experts(experts, static_cast<int>(facts.world), sizes);
+  } catch (const Error& error) {
+    facts.experts_fault = error.parts();
+  }
+}
+
+void read_config(const std::filesystem::path& folder, Facts& facts) {
+  facts.model_json = read_config_json(folder);
+  if (!facts.model_json.is_object()) return;
+  facts.model_type = facts.model_json.value("model_type", nlohmann::json()).is_string() ? facts.model_json["model_type"].get<std::string>() : "";
+  const nlohmann::json& part = text_part(facts.model_json);
+  facts.positions = size_in(part, {"max_position_embeddings"}), facts.vocab_size = size_in(part, {"vocab_size"});
+  for (const char* section : {"vision_config", "audio_config", "video_config"})
+    if (facts.multimodal_section.empty() && facts.model_json.contains(section)) facts.multimodal_section = section;
+  read_limits(part, folder, facts);
+}
+
+void read_model(const std::filesystem::path& folder, Facts& facts) {
+  read_config(folder, facts);
+  try {
+    facts.model = model::read_model_config(folder);
+    read_heads(facts);
+  } catch (const Error& error) {
+    facts.model_fault = error.parts();
+  }
+}
+
+// The first teacher of same-tokenizer distillation whose model has another vocabulary than the student's.
+void read_teacher_model(const recipe::Recipe& recipe, Facts& facts) {
+  const std::string name = facts.text("teacher.model_name");
+  const auto folder = name.empty() || facts.teachers ? std::nullopt : find_place(recipe, name);
+  if (!folder || facts.vocab_size == 0) return;
+  const nlohmann::json config = read_config_json(*folder);
+  const int64_t size = config.is_object() ? size_in(text_part(config), {"vocab_size"}) : 0;
+  if (size == 0 || size == facts.vocab_size) return;
+  facts.teacher_vocab_size = size, facts.teacher_vocab_key = "teacher.model_name", facts.teacher_name = name;
+}
+
+// Reads the headers only.
+void read_weights(const std::filesystem::path& folder, Facts& facts) {
+  try {
+    model::index_checkpoint(folder);
+  } catch (const Error& error) {
+    facts.weights_fault = error.parts();
+  }
+}
+
+std::optional<tokenizer::Tokenizer> read_tokenizer(const std::filesystem::path& folder, Facts& facts) {
+  const std::filesystem::path file = folder / "tokenizer.json";
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) return std::nullopt;
+  try {
+    auto tokenizer = tokenizer::Tokenizer::from_file(file);
+    facts.tokenizer_size = tokenizer.vocabulary_size();
+    return tokenizer;
+  } catch (const Error& error) {
+    facts.tokenizer_fault = error.parts();
+    return std::nullopt;
+  }
+}
+
+// A relative folder lies in the new run's own, which is empty.
+void read_save_folder(const recipe::SftConfig& config, Facts& facts) {
+  const std::filesystem::path folder = config.checkpoint_dir;
+  if (!config.checkpointing_enabled || !folder.is_absolute()) return;
+  facts.save_folder = folder.string();
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
+    if (const std::string name = entry.path().filename().string(); name.starts_with("step_")) facts.earlier_checkpoint = name;
+  std::filesystem::path there = folder;
+  while (!std::filesystem::exists(there, ignored) && there.has_relative_path()) there = there.parent_path();
+  facts.save_folder_is_closed = !std::filesystem::is_directory(there, ignored) || ::access(there.c_str(), W_OK | X_OK) != 0;
+}
+
+// Looks at the first row alone; the worker reads them all.
+bool holds_chat(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  std::string line;
+  while (std::getline(stream, line) && line.find_first_not_of(" \t\r") == std::string::npos) {
+  }
+  const nlohmann::json row = nlohmann::json::parse(line, nullptr, false);
+  return row.is_object() && row.contains("messages");
+}
+
+// The most rows that the file can give, as far as `enough`: a row of prompt_answer takes a line, a row of text takes `length` tokens. A line of text
+// makes at most three tokens a byte (normalising can lengthen it) and a few that mark its ends.
+int64_t count_rows_at_most(const std::filesystem::path& file, const std::string& format, int64_t length, int64_t enough) {
+  constexpr int64_t kTokensPerByteMax = 3, kMarkTokensMax = 4;
+  std::ifstream stream(file);
+  int64_t rows = 0, tokens = 0;
+  for (std::string line; rows < enough && std::getline(stream, line);) {
+    if (line.empty() || line == "\r") continue;
+    tokens += kTokensPerByteMax * static_cast<int64_t>(line.size()) + kMarkTokensMax;
+    rows = format == "text" ? tokens / std::max<int64_t>(length, 1) : rows + 1;
+  }
+  return rows;
+}
+
+void read_data_files(const recipe::Recipe& recipe, const recipe::SftConfig& config, Facts& facts) {
+  facts.data_file = find_place(recipe, config.train.path);
+  for (const std::string& path : {config.train.path, config.validation.path}) {
+    const auto file = path.empty() ? std::nullopt : find_place(recipe, path);
+    const std::string kind = file ? files::kind_if_not_regular(*file) : "";
+    if (!kind.empty() && facts.not_a_file.empty()) facts.not_a_file = file->string() + " is " + kind;
+  }
+  if (!facts.data_file || !facts.not_a_file.empty()) return;
+  facts.data_is_chat = config.train.format == "prompt_answer" && holds_chat(*facts.data_file);
+  facts.rows_wanted = config.train_global_batch_size;
+  facts.row_count_max = count_rows_at_most(*facts.data_file, config.train.format, config.max_total_sequence_length, config.train_global_batch_size);
+}
+
+std::string fault_words(const std::optional<ErrorParts>& fault) { return fault ? fault->what + " (" + fault->where + ")" : ""; }
+
+void name_file_words(Facts& facts) {
+  const auto put = [&](const char* name, const auto& value) { facts.words[name] = fmt::format("{}", value); };
+  put("model_name", facts.model_name), put("data_name", facts.data_name), put("data_format", facts.data_format);
+  put("not_a_file", facts.not_a_file), put("row_count_max", facts.row_count_max);
+  put("data_file", facts.data_file ? facts.data_file->string() : "");
+  put("batch_rows", facts.batch_rows), put("batch_rows_too_long", facts.batch_rows_too_long), put("batch_bad_line", facts.batch_bad_line);
+  put("heads_refusal", facts.heads_refusal);
+  put("experts_what", facts.experts_fault ? facts.experts_fault->what : ""),
+      put("experts_fix", facts.experts_fault ? facts.experts_fault->action : "");
+  put("window", facts.limits.size), put("window_key", facts.limits.key), put("window_layer", facts.limits.first_layer());
+  put("positions", facts.positions), put("model_type", facts.model_type);
+  put("rope", facts.model ? facts.model->rope.type : ""), put("multimodal_section", facts.multimodal_section);
+  put("tokenizer_size", facts.tokenizer_size), put("vocab_size", facts.vocab_size);
+  put("teacher_vocab_key", facts.teacher_vocab_key), put("teacher_name", facts.teacher_name), put("teacher_vocab_size", facts.teacher_vocab_size);
+  put("model_what", fault_words(facts.model_fault)), put("model_fix", facts.model_fault ? facts.model_fault->action : "");
+  put("weights_what", fault_words(facts.weights_fault)), put("weights_fix", facts.weights_fault ? facts.weights_fault->action : "");
+  put("tokenizer_what", fault_words(facts.tokenizer_fault)), put("tokenizer_fix", facts.tokenizer_fault ? facts.tokenizer_fault->action : "");
+  put("save_folder", facts.save_folder), put("earlier_checkpoint", facts.earlier_checkpoint);
+  name_family_words(facts);
+}
+
+}  // namespace
+
+void read_files(const recipe::Recipe& recipe, const CheckOptions& options, Facts& facts) {
+  facts.files_looked_at = true;
+  facts.model_name = facts.text("policy.model_name");
+  facts.model_folder = find_place(recipe, facts.model_name);
+  if (!options.model_folder.empty()) facts.model_name = options.model_folder.string(), facts.model_folder = options.model_folder;
+  if (facts.model_folder) {
+    read_model(*facts.model_folder, facts);
+    read_experts(*facts.model_folder, facts);
+    read_weights(*facts.model_folder, facts);
+  }
+  const std::string tokenizer = facts.text("policy.tokenizer.name");
+  const auto tokenizer_folder =
+      tokenizer.empty() || tokenizer == facts.text("policy.model_name") ? facts.model_folder : find_place(recipe, tokenizer);
+  const auto words = tokenizer_folder ? read_tokenizer(*tokenizer_folder, facts) : std::nullopt;
+  read_teacher_model(recipe, facts);
+  if (facts.algorithm == "sft") {
+    const recipe::SftConfig config = recipe::sft_config(recipe);
+    facts.data_name = config.train.path, facts.data_format = config.train.format;
+    read_data_files(recipe, config, facts);
+    if (words) read_batch(config, *words, facts);
+    read_save_folder(config, facts);
+  }
+  name_file_words(facts);
+}
+
+}  // namespace ringwright::support_matrix

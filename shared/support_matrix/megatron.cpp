@@ -1,0 +1,150 @@
+#include "shared/support_matrix/megatron.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "shared/recipe/typed.h"
+
+namespace ringwright::support_matrix {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kFrom = "policy.megatron_cfg.";
+constexpr const char* kTo = "policy.dtensor_cfg.";
+// Torch's linear warm-up refuses to start at 0.
+constexpr double kWarmUpStartMin = 1e-8;
+
+// A setting that keeps its value under another name.
+struct Rename {
+  const char *from, *to;
+};
+constexpr Rename kSizes[] = {{"tensor_model_parallel_size", "tensor_parallel_size"},
+                             {"context_parallel_size", "context_parallel_size"},
+                             {"expert_model_parallel_size", "expert_parallel_size"},
+                             {"sequence_parallel", "sequence_parallel"},
+                             {"activation_checkpointing", "activation_checkpointing"}};
+constexpr Rename kOptimizer[] = {{"lr", "lr"}, {"weight_decay", "weight_decay"}, {"adam_eps", "eps"}};
+
+class Mapper {
+ public:
+  explicit Mapper(json resolved) : resolved_(std::move(resolved)), typed_(resolved_) {}
+
+  MegatronMapping map() {
+    add("policy.dtensor_cfg.enabled", "true");
+    add("policy.dtensor_cfg._v2", "true");
+    for (const Rename& size : kSizes)
+      if (const json* value = typed_.find(kFrom + std::string(size.from))) keep(kTo + std::string(size.to), size.to, *value);
+    map_optimizer();
+    map_scheduler();
+    refuse_others();
+    return std::move(mapping_);
+  }
+
+ private:
+  const json* find(const std::string& key) const { return typed_.find(kFrom + key); }
+  double number(const std::string& key, double fallback) const {
+    const json* value = find(key);
+    return value && value->is_number() ? value->get<double>() : fallback;
+  }
+  std::string text(const std::string& key, const std::string& fallback) const {
+    const json* value = find(key);
+    return value && value->is_string() ? value->get<std::string>() : fallback;
+  }
+
+  void add(const std::string& key, const std::string& value) { mapping_.changes.push_back({key, value}); }
+  void keep(const std::string& key, const std::string& name, const json& value) {
+    add(key, value.dump());
+    mapping_.summary += fmt::format("{}{} {}", mapping_.summary.empty() ? "" : ", ", name, value.dump());
+  }
+  void refuse(const std::string& key, const std::string& what, const std::string& fix) {
+    if (mapping_.unmapped_key.empty()) mapping_.unmapped_key = kFrom + key, mapping_.unmapped_what = what, mapping_.unmapped_fix = fix;
+  }
+
+  void map_optimizer() {
+    if (!find("optimizer")) return;
+    const std::string name = text("optimizer.optimizer", "adam");
+    if (name != "adam")
+      refuse("optimizer.optimizer", fmt::format("the optimizer {} has no counterpart here", name), "policy.megatron_cfg.optimizer.optimizer=adam");
+    add("policy.optimizer.name", "torch.optim.AdamW");
+    for (const Rename& each : kOptimizer)
+      if (const json* value = find("optimizer." + std::string(each.from))) keep("policy.optimizer.kwargs." + std::string(each.to), each.to, *value);
+    if (find("optimizer.adam_beta1") && find("optimizer.adam_beta2"))
+      keep("policy.optimizer.kwargs.betas", "betas", json::array({*find("optimizer.adam_beta1"), *find("optimizer.adam_beta2")}));
+    if (const json* clip = find("optimizer.clip_grad")) keep("policy.max_grad_norm", "max_grad_norm", *clip);
+  }
+
+  // Constant or cosine, after a linear warm-up.
+  void map_scheduler() {
+    if (!find("scheduler")) return;
+    const std::string style = text("scheduler.lr_decay_style", "constant");
+    if (style != "constant" && style != "cosine")
+      return refuse("scheduler.lr_decay_style", fmt::format("the decay '{}' has no counterpart here", style),
+                    "policy.megatron_cfg.scheduler.lr_decay_style=cosine, or constant");
+    const double peak = number("optimizer.lr", 1), warm_up = number("scheduler.lr_warmup_iters", 0);
+    const double start = std::clamp(number("scheduler.lr_warmup_init", 0) / std::max(peak, 1e-30), kWarmUpStartMin, 1.0);
+    json pieces = json::array();
+    const auto steps = static_cast<int64_t>(warm_up);
+    if (steps > 0)
+      pieces.push_back(
+          {{"name", "torch.optim.lr_scheduler.LinearLR"}, {"kwargs", {{"start_factor", start}, {"end_factor", 1.0}, {"total_iters", steps}}}});
+    const auto decay = static_cast<int64_t>(number("scheduler.lr_decay_iters", 0)) - steps;
+    if (style == "cosine" && decay > 0)
+      pieces.push_back(
+          {{"name", "torch.optim.lr_scheduler.CosineAnnealingLR"}, {"kwargs", {{"T_max", decay}, {"eta_min", number("optimizer.min_lr", 0)}}}});
+    else
+      pieces.push_back({{"name", "torch.optim.lr_scheduler.ConstantLR"}, {"kwargs", {{"factor", 1.0}, {"total_iters", 1}}}});
+    if (steps > 0) pieces.push_back({{"milestones", json::array({steps})}});
+    add("policy.scheduler", pieces.dump());
+    mapping_.summary += fmt::format(", schedule {} after {} steps of warm-up", style, steps);
+  }
+
+  void refuse_others() {
+    if (number("expert_tensor_parallel_size", 1) > 1)
+      refuse("expert_tensor_parallel_size", "experts that are split over tensor ranks have no counterpart here",
+             "policy.megatron_cfg.expert_tensor_parallel_size=1");
+    const double weight_decay = number("optimizer.weight_decay", 0);
+    for (const char* end : {"scheduler.start_weight_decay", "scheduler.end_weight_decay"})
+      if (number(end, weight_decay) != weight_decay)
+        refuse(end, "a weight decay that changes during the run has no counterpart here",
+               fmt::format("policy.megatron_cfg.{}={}", end, weight_decay));
+  }
+
+  json resolved_;
+  recipe::Typed typed_;
+  MegatronMapping mapping_;
+};
+
+void write(nlohmann::ordered_json& root, const std::string& key, const std::string& value) {
+  nlohmann::ordered_json* node = &root;
+  for (size_t begin = 0; begin <= key.size();) {
+    const size_t end = std::min(key.find('.', begin), key.size());
+    if (!node->is_object()) *node = nlohmann::ordered_json::object();
+    node = &(*node)[key.substr(begin, end - begin)];
+    begin = end + 1;
+  }
+  const auto parsed = nlohmann::ordered_json::parse(value, nullptr, false);
+  *node = parsed.is_discarded() ? nlohmann::ordered_json(value) : parsed;
+}
+
+}  // namespace
+
+bool reads_megatron(const nlohmann::ordered_json& resolved) {
+  const auto* value = [&]() -> const nlohmann::ordered_json* {
+    const auto policy = resolved.find("policy");
+    if (policy == resolved.end() || !policy->is_object()) return nullptr;
+    const auto megatron = policy->find("megatron_cfg");
+    if (megatron == policy->end() || !megatron->is_object() || !megatron->contains("enabled")) return nullptr;
+    return &(*megatron)["enabled"];
+  }();
+  return value && value->is_boolean() && value->get<bool>();
+}
+
+MegatronMapping map_megatron(const nlohmann::ordered_json& resolved) { return Mapper(json(resolved)).map(); }
+
+void apply_mapping(const MegatronMapping& mapping, nlohmann::ordered_json& resolved) {
+  for (const Change& change : mapping.changes) write(resolved, change.key, change.value);
+}
+
+}  // namespace ringwright::support_matrix

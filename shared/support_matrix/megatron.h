@@ -1,0 +1,25 @@
+// What a recipe for NeMo RL's Megatron backend would be on the DTensor backend: sizes, optimizer, schedule.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "shared/support_matrix/support_matrix.h"
+
+namespace ringwright::support_matrix {
+
+struct MegatronMapping {
+  std::vector<Change> changes;  // of the recipe, key by key
+  std::string summary;          // "tensor_parallel_size 2, context_parallel_size 4, lr 5e-06"
+  // The first setting that has no counterpart; key "": all have one.
+  std::string unmapped_key, unmapped_what, unmapped_fix;
+};
+
+// policy.megatron_cfg.enabled is true.
+bool reads_megatron(const nlohmann::ordered_json& resolved);
+MegatronMapping map_megatron(const nlohmann::ordered_json& resolved);
+// Writes the changes into a resolved recipe; policy.megatron_cfg stays as it is.
+void apply_mapping(const MegatronMapping& mapping, nlohmann::ordered_json& resolved);
+
+}  // namespace ringwright::support_matrix

@@ -1,0 +1,36 @@
+// The step that a recipe asks for, as shared/flow describes steps.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "shared/estimate/estimate.h"
+#include "shared/flow/flow.h"
+#include "shared/support_matrix/support_matrix.h"
+
+namespace ringwright::support_matrix {
+
+struct RecipeFlow {
+  std::string algorithm;
+  flow::Engine engine = flow::Engine::ringwright;  // NeMo RL's where this engine does not train with the algorithm
+  flow::LossKind loss = flow::LossKind::partitioned;
+  flow::StepSizes sizes;
+  std::string note;  // "" or why the path is another engine's
+};
+
+// Errors: those of check(), and RW-GUARD-002 (exit code 3) for a recipe whose ranks make no mesh, or that has no algorithm.
+RecipeFlow recipe_flow(const recipe::Recipe& recipe, const CheckOptions& options = {});
+
+// Memory of each of this engine's ranks and of a checkpoint; nothing where the model's config.json is not at hand, or is of a family that is not
+// trained here. Errors: those of recipe_flow.
+std::optional<estimate::Estimate> recipe_estimate(const recipe::Recipe& recipe, const CheckOptions& options = {});
+
+struct TargetScale {
+  Target target;
+  flow::LossScale scale;
+};
+// The factor between a rank's loss and the batch's gradient, for each target.
+std::vector<TargetScale> loss_scales(const RecipeFlow& flow);
+
+}  // namespace ringwright::support_matrix

@@ -1,0 +1,143 @@
+// Level 1: what is trained. Source of the first two columns, here and in the other tables: the public support matrix of NeMo RL before and after its
+// Automodel upgrade.
+#include "shared/support_matrix/rows.h"
+#include "shared/support_matrix/verdict_names.h"
+
+namespace ringwright::support_matrix {
+namespace {
+
+Condition algorithm(const char* name) {
+  return {std::string("the recipe has a section ") + name, [name](const Facts& f) { return f.algorithm == name && !f.teachers; }};
+}
+
+constexpr std::string_view kElsewhere = "take a recipe with a section sft, or run this one with NeMo RL";
+
+}  // namespace
+
+const Rows& algorithm_rows() {
+  static const Rows kRows = {
+      {.code = "RW-GUARD-101",
+       .scope = "supervised fine-tuning",
+       .when = algorithm("sft"),
+       .automodel = {kYes, kYes},
+       .ours = can("algorithm.sft"),
+       .key = "sft",
+       .reason = "the loss is divided once, by the token count over all ranks; its gradient is the same for every split into data and context ranks"},
+      {.code = "RW-GUARD-102",
+       .scope = "GRPO, DAPO",
+       .when = algorithm("grpo"),
+       .automodel = {kYes, kYes},
+       .ours = can("algorithm.grpo"),
+       .key = "grpo",
+       .reason =
+           "reinforcement learning with group baselines: every context rank evaluates the same loss, so the effective scale is {scale_0_4} before "
+           "Automodel 0.6 and {scale_0_6} since; this version does not train with grpo",
+       .fix = words(kElsewhere)},
+      {.code = "RW-GUARD-103",
+       .scope = "no algorithm",
+       .when = {"no section of an algorithm", [](const Facts& f) { return f.algorithm.empty(); }},
+       .automodel = {kNo, kNo},
+       .ours = always(kNo),
+       .key = "",
+       .reason = "the recipe has no section of an algorithm",
+       .fix = words("add a section sft")},
+      {.code = "RW-GUARD-104",
+       .scope = "DPO",
+       .when = algorithm("dpo"),
+       .automodel = {kYes, kYes},
+       .ours = can("algorithm.dpo"),
+       .key = "dpo",
+       .reason = "preference pairs: log-probabilities are put back into the batch's order before the loss; this version does not train with dpo",
+       .fix = words(kElsewhere)},
+      {.code = "RW-GUARD-105",
+       .scope = "distillation, one tokenizer",
+       .when = algorithm("distillation"),
+       .automodel = {kYes, kYes},
+       .ours = can("algorithm.distillation"),
+       .key = "distillation",
+       .reason = "the teacher's top {distillation.topk_logits_k} logits per token; this version does not distil",
+       .fix = words(kElsewhere)},
+      {.code = "RW-GUARD-106",
+       .scope = "distillation, other tokenizers",
+       .when = {"the recipe has teachers", [](const Facts& f) { return f.teachers; }},
+       .automodel = {kIf, kIf},
+       .ours = can("algorithm.cross_tokenizer_distillation"),
+       .key = "teachers",
+       .reason = "each context rank works on its own window, so lengths have to divide (rows below); this version does not distil",
+       .fix = words(kElsewhere)},
+      {.code = "RW-GUARD-107",
+       .scope = "PPO",
+       .when = algorithm("ppo"),
+       .automodel = {kIf, kIf},
+       .ours = can("algorithm.ppo"),
+       .key = "ppo",
+       .reason = "the actor may be sharded, the critic may not (row RW-GUARD-187); this version does not train with ppo",
+       .fix = words(kElsewhere)},
+      {.code = "RW-GUARD-108",
+       .scope = "reward model",
+       .when = any_of({algorithm("rm"), on("policy.reward_model_cfg.enabled")}),
+       .automodel = {kIf, kIf},
+       .ours = can("algorithm.reward_model"),
+       .key = "{reward_key}",
+       .reason = "a score at the last real token, on whole sequences only (row RW-GUARD-189); this version trains no score heads",
+       .fix = words(kElsewhere)},
+      {.code = "RW-GUARD-109",
+       .scope = "evaluation",
+       .when = algorithm("eval"),
+       .automodel = {kYes, kYes},
+       .ours = can("algorithm.evaluation"),
+       .key = "eval",
+       .reason = "answers are generated and graded, nothing is trained; this version does not generate",
+       .fix = words("run it with NeMo RL")},
+      {.code = "RW-GUARD-187",
+       .scope = "critic and context parallelism",
+       .when = {"PPO, and value.dtensor_cfg.context_parallel_size is above 1",
+                [](const Facts& f) { return f.algorithm == "ppo" && f.number("value.dtensor_cfg.context_parallel_size", 1) > 1; }},
+       .automodel = {kNo, kNo},
+       .ours = can("critic.cp"),
+       .key = "value.dtensor_cfg.context_parallel_size",
+       .reason = "the critic reads one value a token from whole sequences; its context_parallel_size is {value.dtensor_cfg.context_parallel_size}",
+       .fix = set("value.dtensor_cfg.context_parallel_size", "1")},
+      {.code = "RW-GUARD-188",
+       .scope = "critic and packing",
+       .when = {"PPO, and value.sequence_packing.enabled or value.dynamic_batching.enabled is true",
+                [](const Facts& f) {
+                  return f.algorithm == "ppo" && (f.on("value.sequence_packing.enabled") || f.on("value.dynamic_batching.enabled"));
+                }},
+       .automodel = {kNo, kNo},
+       .ours = can("critic.packing"),
+       .key = "{critic_batching_key}",
+       .reason = "the critic's rows are neither packed nor batched by length",
+       .fix = set("{critic_batching_key}", "false")},
+      {.code = "RW-GUARD-189",
+       .scope = "reward model and context parallelism",
+       .when = {"a reward model and cp > 1",
+                [](const Facts& f) { return f.cp > 1 && (f.algorithm == "rm" || f.on("policy.reward_model_cfg.enabled")); }},
+       .automodel = {kNo, kNo},
+       .ours = can("reward_model.cp"),
+       .key = "policy.dtensor_cfg.context_parallel_size",
+       .reason = "the score stands at the last real token, which only one of {cp} ranks would have",
+       .fix = set("policy.dtensor_cfg.context_parallel_size", "1")},
+      {.code = "RW-GUARD-190",
+       .scope = "preference pairs in packs",
+       .when = {"DPO with sequence packing or dynamic batching",
+                [](const Facts& f) { return f.algorithm == "dpo" && (f.packing || f.dynamic_batching); }},
+       .automodel = {kNo, kNo},
+       .ours = always(kNo),
+       .key = "{batching_key}",
+       .reason = "chosen and rejected rows are neighbours, and packing or batching by length would part them",
+       .fix = set("{batching_key}", "false")},
+      {.code = "RW-GUARD-194",
+       .scope = "options of the policy loss",
+       .when = {"a set of loss_fn options that contradict each other (CISPO, importance ratios, truncation)",
+                [](const Facts& f) { return !f.loss_fault.key.empty() && !f.teachers; }},
+       .automodel = {kNo, kNo},
+       .ours = always(kNo),
+       .key = "{loss_key}",
+       .reason = "{loss_what}",
+       .fix = words("{loss_fix}")},
+  };
+  return kRows;
+}
+
+}  // namespace ringwright::support_matrix

@@ -1,0 +1,49 @@
+// Level 1: keys that moved, or changed their meaning, between the two Automodel targets. `explain migration` prints the table that they come from.
+#include "shared/support_matrix/migration.h"
+#include "shared/support_matrix/rows.h"
+#include "shared/support_matrix/verdict_names.h"
+
+namespace ringwright::support_matrix {
+
+const Rows& migration_rows() {
+  static const Rows kRows = {
+      {.code = "RW-GUARD-401",
+       .scope = "moved: FSDP2's backend",
+       .when = {"a key backend: nccl in policy.dtensor_cfg or its section fsdp2_config", [](const Facts& f) { return !f.moved.backend_key.empty(); }},
+       .automodel = {kYes, kNo},
+       .ours = can("note.moved_key"),
+       .key = "{moved_backend_key}",
+       .reason = "the field is gone since Automodel 0.6: the process group is initialised apart",
+       .fix = remove("{moved_backend_key}")},
+      {.code = "RW-GUARD-402",
+       .scope = "moved: module of the expert options",
+       .when = {"a _target_ with the module components.moe.config", [](const Facts& f) { return !f.moved.experts_key.empty(); }},
+       .automodel = {kYes, kNo},
+       .ours = can("note.moved_key"),
+       .key = "{moved_experts_key}",
+       .reason = "the options of expert layers are in components.distributed.config since Automodel 0.6",
+       .fix = set("{moved_experts_key}", "{moved_experts_value}")},
+      {.code = "RW-GUARD-403",
+       .scope = "moved: module of BackendConfig",
+       .when = {"automodel_kwargs.backend._target_ with the module components.moe.utils",
+                [](const Facts& f) { return !f.moved.backend_target_value.empty(); }},
+       .automodel = {kIf, kNo},
+       .ours = can("note.moved_key"),
+       .key = "policy.dtensor_cfg.automodel_kwargs.backend._target_",
+       .reason = "BackendConfig is in components.models.common.utils, and since Automodel 0.6 nowhere else",
+       .fix = set("policy.dtensor_cfg.automodel_kwargs.backend._target_", "{moved_backend_target}")},
+      {.code = "RW-GUARD-404",
+       .scope = "moved: enable_deepep",
+       .when = given("policy.dtensor_cfg.automodel_kwargs.backend.enable_deepep"),
+       .automodel = {kYes, kIf},
+       .ours = can("note.moved_key"),
+       .key = "policy.dtensor_cfg.automodel_kwargs.backend.enable_deepep",
+       .reason = "Automodel 0.4 translates it; 0.6 ignores it with a warning, so that the dispatcher silently becomes the default",
+       .fix = {.changes = {{"policy.dtensor_cfg.automodel_kwargs.backend.enable_deepep", "", true},
+                           {"policy.dtensor_cfg.automodel_kwargs.backend.dispatcher", "{deepep_dispatcher}"},
+                           {"{deepep_experts_key}", "gmm"}}}},
+  };
+  return kRows;
+}
+
+}  // namespace ringwright::support_matrix

@@ -1,0 +1,71 @@
+// Level 1: checkpoints, loggers, and keys of this engine.
+#include "shared/support_matrix/rows.h"
+#include "shared/support_matrix/verdict_names.h"
+
+namespace ringwright::support_matrix {
+
+const Rows& saving_rows() {
+  static const Rows kRows = {
+      {.code = "RW-GUARD-170",
+       .scope = "checkpoint format",
+       .when = {"checkpoints are on, and checkpointing.model_save_format is other than safetensors",
+                [](const Facts& f) { return f.save_format != "safetensors"; }},
+       .automodel = {kYes, kYes},
+       .ours = can("checkpoint.torch_save"),
+       .key = "checkpointing.model_save_format",
+       .reason = "this version writes safetensors; the recipe asks for {save_format}",
+       .fix = set("checkpointing.model_save_format", "safetensors")},
+      {.code = "RW-GUARD-171",
+       .scope = "time limit",
+       .when = given("checkpointing.checkpoint_must_save_by"),
+       .automodel = {kYes, kYes},
+       .ours = can("checkpoint.time_limit"),
+       .key = "checkpointing.checkpoint_must_save_by",
+       .reason = "this version does not watch the clock",
+       .fix = set("checkpointing.checkpoint_must_save_by", "null")},
+      {.code = "RW-GUARD-172",
+       .scope = "loggers",
+       .when = any_of({on("logger.wandb_enabled"), on("logger.tensorboard_enabled"), on("logger.mlflow_enabled"), on("logger.swanlab_enabled")}),
+       .automodel = {kYes, kYes},
+       .ours = can("note.loggers"),
+       .key = "{logger_key}",
+       .reason = "Ringwright records everything in its own history, and exports it (runs export); the loggers named are not called"},
+      {.code = "RW-GUARD-173",
+       .scope = "consolidated checkpoints, the last only",
+       .when = {"checkpointing.save_consolidated is final", [](const Facts& f) { return f.save_consolidated == "final"; }},
+       .automodel = {kNo, kNo},
+       .ours = always(kNo),
+       .key = "checkpointing.save_consolidated",
+       .reason = "whoever saves during a run does not know which save is the last, so none would be consolidated",
+       .fix = set("checkpointing.save_consolidated", "every")},
+      {.code = "RW-GUARD-174",
+       .scope = "consolidated checkpoints",
+       .when = {"checkpointing.save_consolidated is none of false, true, every and final",
+                [](const Facts& f) { return f.save_consolidated == "unknown"; }},
+       .automodel = {kNo, kNo},
+       .ours = always(kNo),
+       .key = "checkpointing.save_consolidated",
+       .reason = "'{checkpointing.save_consolidated}' is no mode of consolidation",
+       .fix = set("checkpointing.save_consolidated", "false")},
+      {.code = "RW-GUARD-175",
+       .scope = "consolidated checkpoints of another format",
+       .when = {"checkpointing.save_consolidated asks for consolidation, and model_save_format is torch_save",
+                [](const Facts& f) { return f.save_consolidated == "every" && f.save_format == "torch_save"; }},
+       .automodel = {kIf, kIf},
+       .ours = can("note.consolidated"),
+       .key = "checkpointing.save_consolidated",
+       .reason = "only safetensors are consolidated: with torch_save it is ignored, with a warning",
+       .fix = set("checkpointing.save_consolidated", "false")},
+      {.code = "RW-GUARD-180",
+       .scope = "Ringwright's own keys",
+       .when = {"a key below ringwright that this version does not act on", [](const Facts& f) { return !f.user_key.empty(); }},
+       .automodel = {kNone, kNone},
+       .ours = can("recipe.own_keys"),
+       .key = "{user_key}",
+       .reason = "this version does not act on {user_key}",
+       .fix = remove("{user_key}")},
+  };
+  return kRows;
+}
+
+}  // namespace ringwright::support_matrix

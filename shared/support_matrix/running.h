@@ -1,0 +1,34 @@
+// Level 3: what only a run can show. Rows with conditions over facts that whoever has them hands in: the worker, the daemon.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ringwright::support_matrix {
+
+// Of one step. What nobody looked at is absent, and its rows stay silent.
+struct RunningFacts {
+  int64_t step = 0;
+  std::optional<double> flops_per_s = {}, hardware_flops_per_s = {};  // of all ranks: what the tokens took, and what the hardware can
+  std::optional<double> logprob_gap = {}, logprob_gap_max = {};       // mean |generation - training| over trained tokens
+  std::optional<int64_t> rank_without_targets = {}, slots = {};       // a rank all of whose tokens of the step are masked; how many it had
+};
+
+struct RunningRow {
+  std::string_view code, scope, when;
+  bool (*holds)(const RunningFacts&);
+  std::string (*says)(const RunningFacts&);
+  std::string_view reason, fix;  // as the documentation prints them
+};
+
+const std::vector<RunningRow>& running_rows();
+
+struct RunningFinding {
+  std::string code, scope, reason, fix;
+};
+std::vector<RunningFinding> check_running(const RunningFacts& facts);
+
+}  // namespace ringwright::support_matrix

@@ -1,0 +1,109 @@
+// `check --fix`: safe changes are made in the recipe's own text, others are offered, and a parent is never written.
+#include "console/cli/recipe_fix.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "tests/support/temporary_folder.h"
+
+namespace ringwright::cli {
+namespace {
+
+using support_matrix::Target;
+
+constexpr const char* kParent =
+    "sft: {max_num_steps: 1}  # parent\n"
+    "policy:\n"
+    "  model_name: m\n"
+    "  max_total_sequence_length: 16\n"
+    "  train_global_batch_size: 2\n"
+    "  dtensor_cfg: {enabled: true, _v2: true, sequence_parallel: true}\n"
+    "data: {train: {data_path: a.txt}}\n";
+constexpr const char* kChild =
+    "defaults: parent.yaml\n"
+    "# the child's own words\n"
+    "policy:\n"
+    "  precision: bfloat16 # of the cluster\n"
+    "checkpointing: {enabled: true, save_consolidated: 'final'}\n";
+
+class Recipes {
+ public:
+  explicit Recipes(const std::string& child = kChild) {
+    write("parent.yaml", kParent);
+    write("child.yaml", child);
+  }
+  void write(const char* name, const std::string& text) const { std::ofstream(folder_ / name) << text; }
+  std::string read(const char* name) const {
+    std::stringstream text;
+    text << std::ifstream(folder_ / name).rdbuf();
+    return text.str();
+  }
+  RecipeFix fix(const std::vector<Target>& targets = {Target::ringwright}, const std::vector<std::string>& overrides = {}) const {
+    return fix_recipe(folder_ / "child.yaml", overrides, targets, {.look_at_files = false, .machine = support_matrix::Machine{}});
+  }
+
+ private:
+  test::TemporaryFolder folder_;
+};
+
+std::vector<std::string> made(const RecipeFix& fix) {
+  std::vector<std::string> texts;
+  for (const support_matrix::Change& change : fix.made) texts.push_back(support_matrix::as_override(change));
+  std::sort(texts.begin(), texts.end());
+  return texts;
+}
+
+TEST(RecipeFix, MakesSafeChangesAndOffersTheOthers) {
+  const Recipes recipes;
+  const RecipeFix fix = recipes.fix();
+  EXPECT_EQ(made(fix), (std::vector<std::string>{"checkpointing.save_consolidated=every", "policy.dtensor_cfg.sequence_parallel=false"}));
+  ASSERT_EQ(fix.left.size(), 1U);
+  EXPECT_EQ(fix.left[0].code, "RW-GUARD-150");
+  EXPECT_NE(fix.edited.after.find("precision: bfloat16 # of the cluster"), std::string::npos);
+  EXPECT_NE(fix.edited.after.find("# the child's own words"), std::string::npos);
+}
+
+TEST(RecipeFix, WritesNothingByItselfAndNeverAParent) {
+  const Recipes recipes;
+  const RecipeFix fix = recipes.fix();
+  EXPECT_EQ(recipes.read("child.yaml"), kChild);
+  recipe::save(fix.edited);
+  EXPECT_EQ(recipes.read("parent.yaml"), kParent);
+  EXPECT_EQ(recipes.read("child.yaml"), fix.edited.after);
+}
+
+TEST(RecipeFix, WhatItLeavesHasNothingSafeToDo) {
+  const Recipes recipes;
+  recipe::save(recipes.fix().edited);
+  const RecipeFix again = recipes.fix();
+  EXPECT_EQ(made(again), std::vector<std::string>());
+  EXPECT_EQ(again.edited.before, again.edited.after);
+}
+
+TEST(RecipeFix, AnOverrideOfTheCommandLineIsLeftAlone) {
+  const RecipeFix fix = Recipes().fix({Target::ringwright}, {"policy.dtensor_cfg.sequence_parallel=true"});
+  EXPECT_EQ(made(fix), std::vector<std::string>{"checkpointing.save_consolidated=every"});
+}
+
+TEST(RecipeFix, AKeyOfAParentThatGoesIsNullInTheChild) {
+  Recipes recipes("defaults: parent.yaml\n");
+  recipes.write("parent.yaml", std::string(kParent) + "ringwright: {restart: {max: 2}}\n");
+  const RecipeFix fix = recipes.fix();
+  EXPECT_EQ(made(fix), (std::vector<std::string>{"policy.dtensor_cfg.sequence_parallel=false", "~ringwright.restart"}));
+  recipe::save(fix.edited);
+  EXPECT_FALSE(support_matrix::refused(recipes.fix().findings)) << fix.edited.after;
+}
+
+TEST(RecipeFix, AChangeThatBringsUpAnotherRowIsFollowed) {
+  Recipes recipes("defaults: parent.yaml\npolicy: {dtensor_cfg: {sequence_parallel: false, automodel_kwargs: {backend: {enable_deepep: true}}}}\n");
+  const RecipeFix fix = recipes.fix({Target::automodel_0_6});
+  EXPECT_EQ(made(fix), (std::vector<std::string>{"policy.dtensor_cfg.automodel_kwargs.backend.dispatcher=deepep",
+                                                 "policy.dtensor_cfg.automodel_kwargs.backend.experts=gmm",
+                                                 "~policy.dtensor_cfg.automodel_kwargs.backend.enable_deepep"}));
+}
+
+}  // namespace
+}  // namespace ringwright::cli

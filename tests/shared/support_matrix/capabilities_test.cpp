@@ -1,0 +1,80 @@
+// The column `ringwright` says what the capability table says, and the table says only what a test proves.
+#include "shared/support_matrix/capabilities.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "shared/model/families.h"
+#include "shared/support_matrix/rows.h"
+
+namespace ringwright::support_matrix {
+namespace {
+
+std::vector<const Row*> all_rows() {
+  std::vector<const Row*> rows;
+  for (const auto& table : {algorithm_rows, backend_rows, mesh_rows, context_parallel_rows, length_rows, distillation_rows, model_rows, rollout_rows,
+                            data_rows, saving_rows, migration_rows, file_rows, family_rows})
+    for (const Row& row : table()) rows.push_back(&row);
+  return rows;
+}
+
+TEST(Capabilities, EachHasATestThatProvesIt) {
+  for (const Capability& each : capabilities()) {
+    EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(RINGWRIGHT_SOURCE_DIR) / each.proof)) << each.name << ": " << each.proof;
+    EXPECT_TRUE(each.proof.starts_with("tests/")) << each.name;
+  }
+}
+
+TEST(Capabilities, EachIsThereOnceAndARowAsksForIt) {
+  std::set<std::string_view> asked;
+  for (const Row* row : all_rows()) asked.insert(row->ours.capability);
+  std::set<std::string_view> names;
+  for (const Capability& each : capabilities()) {
+    EXPECT_TRUE(names.insert(each.name).second) << each.name << " is there twice";
+    const bool by_family = each.name.starts_with("family.") || each.name.starts_with("cp.transport.");
+    EXPECT_TRUE(by_family || asked.contains(each.name)) << each.name << " is asked for by no row";
+  }
+}
+
+TEST(Capabilities, WhatIsNotInTheTableIsNotYet) {
+  EXPECT_EQ(capability("something.nobody.built"), Verdict::not_yet);
+  for (const Capability& each : capabilities()) EXPECT_FALSE(stops(each.verdict)) << each.name;
+}
+
+TEST(Capabilities, NoRowSaysSupportedOfItself) {
+  for (const Row* row : all_rows()) {
+    if (!row->ours.capability.empty()) continue;
+    EXPECT_TRUE(row->ours.fixed == Verdict::refused || row->ours.fixed == Verdict::skipped || row->ours.fixed == Verdict::not_applicable)
+        << row->code;
+  }
+}
+
+TEST(Capabilities, ARowThatStopsSomebodyNamesTheWayOut) {
+  for (const Row* row : all_rows()) {
+    const Verdicts verdicts = printed_verdicts(*row);
+    if (std::none_of(verdicts.begin(), verdicts.end(), stops)) continue;
+    EXPECT_TRUE(!row->fix.words.empty() || !row->fix.changes.empty()) << row->code;
+  }
+}
+
+TEST(Capabilities, FamiliesAreThoseThatTheModelsHave) {
+  std::set<std::string> families;
+  for (const Capability& each : capabilities())
+    if (each.name.starts_with("family.")) families.insert(std::string(each.name.substr(7)));
+  EXPECT_EQ(families, std::set<std::string>(model::family_names().begin(), model::family_names().end()));
+}
+
+TEST(Capabilities, CodesAreThereOnceAndConditionsHaveWords) {
+  std::set<std::string> codes;
+  for (const RowText& row : rows()) {
+    EXPECT_TRUE(codes.insert(row.code).second) << row.code << " is there twice";
+    EXPECT_FALSE(row.condition.empty()) << row.code;
+    EXPECT_FALSE(row.scope.empty()) << row.code;
+  }
+}
+
+}  // namespace
+}  // namespace ringwright::support_matrix

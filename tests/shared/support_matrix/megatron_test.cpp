@@ -1,0 +1,93 @@
+#include "shared/support_matrix/megatron.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace ringwright::support_matrix {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json recipe_with(ordered_json megatron) {
+  megatron["enabled"] = true;
+  return {{"policy", {{"dtensor_cfg", {{"enabled", false}, {"tensor_parallel_size", 1}}}, {"megatron_cfg", std::move(megatron)}}}};
+}
+
+TEST(MegatronMapping, IsAskedForByTheSwitchAlone) {
+  EXPECT_TRUE(reads_megatron(recipe_with(ordered_json::object())));
+  EXPECT_FALSE(reads_megatron({{"policy", {{"megatron_cfg", {{"enabled", false}}}}}}));
+  EXPECT_FALSE(reads_megatron({{"policy", {{"megatron_cfg", nullptr}}}}));
+  EXPECT_FALSE(reads_megatron(ordered_json::object()));
+}
+
+TEST(MegatronMapping, CarriesSizesOptimizerAndClipping) {
+  ordered_json recipe = recipe_with({{"tensor_model_parallel_size", 2},
+                                     {"context_parallel_size", 4},
+                                     {"expert_model_parallel_size", 8},
+                                     {"sequence_parallel", true},
+                                     {"optimizer",
+                                      {{"optimizer", "adam"},
+                                       {"lr", 3e-7},
+                                       {"adam_beta1", 0.9},
+                                       {"adam_beta2", 0.98},
+                                       {"adam_eps", 1e-8},
+                                       {"weight_decay", 0.1},
+                                       {"clip_grad", 0.5}}}});
+  const MegatronMapping mapping = map_megatron(recipe);
+  EXPECT_EQ(mapping.unmapped_key, "");
+  apply_mapping(mapping, recipe);
+  const ordered_json& policy = recipe["policy"];
+  EXPECT_EQ(policy["dtensor_cfg"]["enabled"], true);
+  EXPECT_EQ(policy["dtensor_cfg"]["tensor_parallel_size"], 2);
+  EXPECT_EQ(policy["dtensor_cfg"]["context_parallel_size"], 4);
+  EXPECT_EQ(policy["dtensor_cfg"]["expert_parallel_size"], 8);
+  EXPECT_EQ(policy["dtensor_cfg"]["sequence_parallel"], true);
+  EXPECT_EQ(policy["optimizer"]["name"], "torch.optim.AdamW");
+  EXPECT_EQ(policy["optimizer"]["kwargs"]["lr"], 3e-7);
+  EXPECT_EQ(policy["optimizer"]["kwargs"]["betas"], ordered_json({0.9, 0.98}));
+  EXPECT_EQ(policy["optimizer"]["kwargs"]["eps"], 1e-8);
+  EXPECT_EQ(policy["max_grad_norm"], 0.5);
+}
+
+TEST(MegatronMapping, CosineAfterWarmUpBecomesTwoPieces) {
+  ordered_json recipe =
+      recipe_with({{"optimizer", {{"lr", 1e-5}, {"min_lr", 1e-6}}},
+                   {"scheduler", {{"lr_decay_style", "cosine"}, {"lr_warmup_iters", 10}, {"lr_warmup_init", 1e-6}, {"lr_decay_iters", 100}}}});
+  apply_mapping(map_megatron(recipe), recipe);
+  const ordered_json& pieces = recipe["policy"]["scheduler"];
+  ASSERT_EQ(pieces.size(), 3U);
+  EXPECT_EQ(pieces[0]["name"], "torch.optim.lr_scheduler.LinearLR");
+  EXPECT_NEAR(pieces[0]["kwargs"]["start_factor"].get<double>(), 0.1, 1e-12);
+  EXPECT_EQ(pieces[0]["kwargs"]["total_iters"], 10);
+  EXPECT_EQ(pieces[1]["name"], "torch.optim.lr_scheduler.CosineAnnealingLR");
+  EXPECT_EQ(pieces[1]["kwargs"]["T_max"], 90);
+  EXPECT_EQ(pieces[1]["kwargs"]["eta_min"], 1e-6);
+  EXPECT_EQ(pieces[2]["milestones"], ordered_json({10}));
+}
+
+TEST(MegatronMapping, ConstantWithoutWarmUpIsOnePiece) {
+  ordered_json recipe = recipe_with({{"optimizer", {{"lr", 1e-5}}}, {"scheduler", {{"lr_decay_style", "constant"}, {"lr_warmup_iters", 0}}}});
+  apply_mapping(map_megatron(recipe), recipe);
+  ASSERT_EQ(recipe["policy"]["scheduler"].size(), 1U);
+  EXPECT_EQ(recipe["policy"]["scheduler"][0]["name"], "torch.optim.lr_scheduler.ConstantLR");
+}
+
+TEST(MegatronMapping, NamesTheFirstSettingWithoutACounterpart) {
+  const std::map<std::string, ordered_json> cases = {
+      {"policy.megatron_cfg.scheduler.lr_decay_style", {{"scheduler", {{"lr_decay_style", "WSD"}}}}},
+      {"policy.megatron_cfg.optimizer.optimizer", {{"optimizer", {{"optimizer", "sgd"}}}}},
+      {"policy.megatron_cfg.expert_tensor_parallel_size", {{"expert_tensor_parallel_size", 2}}},
+      {"policy.megatron_cfg.scheduler.end_weight_decay",
+       {{"optimizer", {{"weight_decay", 0.01}}}, {"scheduler", {{"start_weight_decay", 0.01}, {"end_weight_decay", 0.1}}}}},
+  };
+  for (const auto& [key, megatron] : cases) {
+    const MegatronMapping mapping = map_megatron(recipe_with(megatron));
+    EXPECT_EQ(mapping.unmapped_key, key);
+    EXPECT_FALSE(mapping.unmapped_what.empty()) << key;
+    EXPECT_FALSE(mapping.unmapped_fix.empty()) << key;
+  }
+}
+
+}  // namespace
+}  // namespace ringwright::support_matrix
