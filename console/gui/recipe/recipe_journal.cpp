@@ -30,6 +30,7 @@ std::string line_of(const DocumentOperation& operation) {
     line["origin"] = kEditOriginNames[static_cast<size_t>(operation.origin)];
     line["ms"] = operation.time_ms;
   }
+  if (operation.what == DocumentOperation::What::saved) line["text"] = operation.saved_text;
   return line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
@@ -43,6 +44,7 @@ size_t index_in(const std::array<std::string_view, count>& names, const std::str
 DocumentOperation operation_of(const json& line) {
   DocumentOperation operation;
   operation.what = static_cast<DocumentOperation::What>(index_in(kWhat, line.at("do")));
+  if (operation.what == DocumentOperation::What::saved) operation.saved_text = line.at("text");
   if (operation.what != DocumentOperation::What::change) return operation;
   operation.change = {line.at("at"), line.at("removed"), line.at("inserted")};
   operation.origin = static_cast<EditOrigin>(index_in(kEditOriginNames, line.at("origin")));
