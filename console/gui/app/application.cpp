@@ -54,7 +54,9 @@ Application::Application(const Options& options, Graphics& graphics) : graphics_
   const std::string fonts_notice = load_fonts();
   apply_style();
   source_ = source_for(options, queue_);
-  context_ = std::make_unique<Context>(state_, *source_, commands_);
+  background_ = std::make_unique<Background>([source = source_.get()] { return source->history_file(); });
+  context_ = std::make_unique<Context>(state_, *source_, commands_, *background_);
+  context_->kept = std::move(preferences.kept);
   context_->read_only = options.read_only;
   context_->still = options.screenshot.has_value();
   if (context_->still) context_->selection.rank = 1;  // a picture of a layout shows what a click on a rank lights
@@ -71,12 +73,16 @@ Application::Application(const Options& options, Graphics& graphics) : graphics_
 Application::~Application() {
   queue_.close();  // a source that waits for room gives up
   if (shell_) shell_->save();
+  shell_.reset();
+  context_.reset();
+  background_.reset();  // before the source, whose file it reads
 }
 
 void Application::take_updates() {
   for (Update& update : queue_.take(kUpdatesPerFrameMax)) state_.apply(std::move(update));
-  for (Notice& notice : state_.take_notices()) context_->notify(notice.level, std::move(notice.text), std::move(notice.action));
+  for (Notice& notice : state_.take_notices()) context_->notify(std::move(notice));
   show_newest_runs();
+  context_->places.note(context_->selection);
 }
 
 void Application::show_newest_runs() {
@@ -106,6 +112,7 @@ void Application::show_newest_runs() {
 
 bool Application::is_reading() const {
   if (!state_.runs_known() && !state_.failure()) return true;
+  if (background_->busy()) return true;
   return std::any_of(state_.runs().begin(), state_.runs().end(), [](const auto& run) { return run->details == Loading::reading; });
 }
 
@@ -122,8 +129,9 @@ void Application::frame() {
   take_updates();
   if (std::exchange(context_->style_changed, false)) {
     apply_style();
-    if (personal_) save_preferences({std::string(theme().name), scale()});
+    context_->keep_wanted = true;
   }
+  if (std::exchange(context_->keep_wanted, false) && personal_) save_preferences({std::string(theme().name), scale(), context_->kept});
   shell_->prepare_frame();
   const auto start = std::chrono::steady_clock::now();
   graphics_.frame([&] {

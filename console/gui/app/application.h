@@ -36,6 +36,7 @@ class Application {
   State state_;
   CommandRegistry commands_;
   std::unique_ptr<Source> source_;
+  std::unique_ptr<Background> background_;
   std::unique_ptr<Context> context_;
   std::unique_ptr<Shell> shell_;
   bool personal_ = false;  // layouts and preferences are the user's: kept

@@ -21,6 +21,7 @@ Preferences load_preferences() {
     const float scale = json["scale"].get<float>();
     if (scale >= 0.75F && scale <= 3.0F) preferences.scale = scale;
   }
+  if (json.contains("views") && json["views"].is_object()) preferences.kept = json["views"];
   return preferences;
 }
 
@@ -31,7 +32,7 @@ void save_preferences(const Preferences& preferences) {
   part += ".part";
   {
     std::ofstream stream(part);
-    stream << nlohmann::json{{"theme", preferences.theme}, {"scale", preferences.scale}}.dump(2) << "\n";
+    stream << nlohmann::json{{"theme", preferences.theme}, {"scale", preferences.scale}, {"views", preferences.kept}}.dump(2) << "\n";
     if (!stream.flush()) return;
   }
   std::filesystem::rename(part, preferences_file(), ignored);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "console/gui/services/confirmation.h"
 #include "console/gui/services/layouts.h"
 #include "console/gui/services/style.h"
 #include "console/gui/widgets/widgets.h"
@@ -16,6 +17,74 @@ constexpr float kTopBar = 44, kStatusBar = 26;
 constexpr float kColumnsMin = 1280, kPanesMin = 900;  // design pixels: below, views become tabs
 
 std::string window_name(const ViewEntry& entry) { return entry.title + "###view." + entry.id; }
+
+DockArea views(std::vector<std::string> list) { return {.views = std::move(list)}; }
+
+DockArea split(std::vector<std::pair<float, DockArea>> parts, bool side_by_side) {
+  DockArea area{.side_by_side = side_by_side};
+  for (auto& [share, part] : parts) {
+    part.share = share;
+    area.parts.push_back(std::move(part));
+  }
+  return area;
+}
+DockArea columns(std::vector<std::pair<float, DockArea>> parts) { return split(std::move(parts), true); }
+DockArea rows(std::vector<std::pair<float, DockArea>> parts) { return split(std::move(parts), false); }
+
+void add_views(const DockArea& area, std::vector<std::string>& all) {
+  for (const std::string& id : area.views) {
+    const auto& entries = view_entries();
+    if (std::any_of(entries.begin(), entries.end(), [&](const ViewEntry& entry) { return entry.id == id; })) all.push_back(id);
+  }
+  for (const DockArea& part : area.parts) add_views(part, all);
+}
+
+// Areas in which there is something, with shares that add up to one.
+DockArea without_empty(const DockArea& area) {
+  DockArea kept{.share = area.share, .views = area.views, .side_by_side = area.side_by_side};
+  float sum = 0;
+  for (const DockArea& part : area.parts) {
+    std::vector<std::string> inside;
+    add_views(part, inside);
+    if (inside.empty()) continue;
+    kept.parts.push_back(without_empty(part));
+    sum += part.share;
+  }
+  for (DockArea& part : kept.parts) part.share /= sum;
+  return kept;
+}
+
+// Narrow windows have fewer columns: the last one's views become tabs of the one before it; in a very narrow one there is but one area.
+DockArea fitted(const DockArea& area, float width) {
+  DockArea kept = without_empty(area);
+  if (width < kPanesMin) {
+    DockArea one;
+    add_views(kept, one.views);
+    return one;
+  }
+  if (width >= kColumnsMin || !kept.side_by_side || kept.parts.size() < 3) return kept;
+  std::vector<std::string> moved;
+  add_views(kept.parts.back(), moved);
+  kept.parts.pop_back();
+  kept.parts.back().views.insert(kept.parts.back().views.end(), moved.begin(), moved.end());
+  return without_empty(kept);
+}
+
+void dock_area(const DockArea& area, ImGuiID node) {
+  for (const std::string& id : area.views)
+    for (const ViewEntry& entry : view_entries())
+      if (entry.id == id) ImGui::DockBuilderDockWindow(window_name(entry).c_str(), node);
+  float left = 1;
+  for (size_t i = 0; i < area.parts.size(); ++i) {
+    ImGuiID part = node, rest = node;
+    if (i + 1 < area.parts.size()) {
+      ImGui::DockBuilderSplitNode(node, area.side_by_side ? ImGuiDir_Left : ImGuiDir_Up, area.parts[i].share / left, &part, &rest);
+      left -= area.parts[i].share;
+    }
+    dock_area(area.parts[i], part);
+    node = rest;
+  }
+}
 
 const WorkspaceEntry& workspace_named(const std::string& id) {
   const auto& all = workspaces();
@@ -98,11 +167,26 @@ int open_alerts(const State& state) {
 }  // namespace
 
 const std::vector<WorkspaceEntry>& workspaces() {
-  static const std::vector<WorkspaceEntry> list = {{"prepare", "Prepare", "1", {"layout"}},
-                                                   {"watch", "Watch", "2", {"runs", "metrics", "logs"}},
-                                                   {"compare", "Compare", "3", {"runs", "metrics", "layout"}},
-                                                   {"investigate", "Investigate", "4", {"metrics", "logs", "runs"}}};
+  static const std::vector<WorkspaceEntry> list = {
+      {"prepare", "Prepare", "1",
+       columns({{0.27F, rows({{0.63F, views({"launch"})}, {0.37F, views({"mesh"})}})},
+                {0.46F, views({"layout", "memory", "flow"})},
+                {0.27F, views({"guards"})}})},
+      {"watch", "Watch", "2",
+       columns({{0.39F, rows({{0.64F, views({"runs"})}, {0.36F, views({"cluster"})}})},
+                {0.61F, rows({{0.64F, views({"metrics", "samples"})}, {0.36F, views({"timeline", "logs", "alerts"})}})}})},
+      {"compare", "Compare", "3",
+       columns({{0.30F, views({"runs"})}, {0.70F, rows({{0.5F, views({"metrics"})}, {0.5F, views({"diff", "parity", "layout"})}})}})},
+      {"investigate", "Investigate", "4",
+       rows({{0.45F, views({"timeline", "metrics"})},
+             {0.55F, columns({{0.6F, views({"logs", "query"})}, {0.4F, views({"alerts", "samples", "runs"})}})}})}};
   return list;
+}
+
+std::vector<std::string> WorkspaceEntry::views() const {
+  std::vector<std::string> all;
+  add_views(dock, all);
+  return all;
 }
 
 Shell::Shell(Context& context, bool keep_layouts) : context_(context), keep_layouts_(keep_layouts) {
@@ -122,8 +206,9 @@ View* Shell::view(const std::string& id) {
 
 bool Shell::is_open(const std::string& id) const {
   if (!only_view_.empty()) return id == only_view_;
-  const auto& open = workspace_named(context_.workspace).views;
-  return std::find(open.begin(), open.end(), id) != open.end();
+  const std::vector<std::string> open = workspace_named(context_.workspace).views();
+  const auto extra = extra_views_.find(context_.workspace);
+  return std::find(open.begin(), open.end(), id) != open.end() || (extra != extra_views_.end() && extra->second.contains(id));
 }
 
 void Shell::enter(const std::string& workspace) {
@@ -167,30 +252,7 @@ void Shell::build_default(ImGuiID dock) {
   ImGui::DockBuilderRemoveNode(dock);
   ImGui::DockBuilderAddNode(dock, ImGuiDockNodeFlags_DockSpace);
   ImGui::DockBuilderSetNodeSize(dock, {size.x, size.y - px(kTopBar + kStatusBar)});
-  const auto place = [](const char* id, ImGuiID node) {
-    for (const ViewEntry& entry : view_entries()) {
-      if (entry.id == id) ImGui::DockBuilderDockWindow(window_name(entry).c_str(), node);
-    }
-  };
-  const std::vector<std::string> open = only_view_.empty() ? workspace_named(entered_).views : std::vector{only_view_};
-  ImGuiID left = dock, top = dock, bottom = dock;
-  if (open.size() == 3 && width >= kPanesMin) {
-    if (entered_ == "investigate") {
-      ImGui::DockBuilderSplitNode(dock, ImGuiDir_Up, 0.5F, &top, &bottom);
-      left = bottom;
-      if (width >= kColumnsMin) ImGui::DockBuilderSplitNode(bottom, ImGuiDir_Right, 0.36F, &left, &bottom);
-    } else {
-      ImGuiID right = dock;
-      ImGui::DockBuilderSplitNode(dock, ImGuiDir_Left, entered_ == "compare" ? 0.30F : 0.39F, &left, &right);
-      top = bottom = right;
-      if (width >= kColumnsMin) ImGui::DockBuilderSplitNode(right, ImGuiDir_Up, entered_ == "compare" ? 0.45F : 0.66F, &top, &bottom);
-    }
-  }
-  const bool compare = entered_ == "compare";
-  for (const std::string& id : open) {
-    const bool low = id == "logs" || (id == "layout" && compare);
-    place(id.c_str(), id == "runs" ? left : (low ? bottom : top));
-  }
+  dock_area(only_view_.empty() ? fitted(workspace_named(entered_).dock, width) : views({only_view_}), dock);
   ImGui::DockBuilderFinish(dock);
 }
 
@@ -207,18 +269,48 @@ void Shell::draw_dock_space(float top, float bottom) {
   ImGui::End();
 }
 
+// A view that this workspace does not have opens as a tab of its middle, and can be closed again.
+void Shell::open_focused_view() {
+  if (context_.focus_view.empty() || is_open(context_.focus_view)) return;
+  only_view_.empty() ? void(extra_views_[context_.workspace].insert(context_.focus_view)) : show_only(context_.focus_view);
+}
+
 void Shell::draw_view(const ViewEntry& entry, View& view) {
   ImGui::SetNextWindowSize({px(700), px(460)}, ImGuiCond_FirstUseEver);
   ImGui::SetNextWindowSizeConstraints({100, 80}, {FLT_MAX, FLT_MAX});
+  const bool extra = extra_views_[context_.workspace].contains(entry.id);
+  if (extra) {
+    const ImGuiDockNode* middle = ImGui::DockBuilderGetCentralNode(ImHashStr("ringwright.dock"));
+    if (middle != nullptr) ImGui::SetNextWindowDockID(middle->ID, ImGuiCond_FirstUseEver);
+  }
   if (context_.focus_view == entry.id) {
     ImGui::SetNextWindowFocus();
     context_.focus_view.clear();
   }
-  if (ImGui::Begin(window_name(entry).c_str(), nullptr, ImGuiWindowFlags_NoCollapse)) {
-    if (ImGui::IsWindowFocused(ImGuiFocusedFlags_RootAndChildWindows)) context_.focus_filter = [&view] { view.focus_filter(); };
+  const auto pinned = pinned_.find(entry.id);
+  std::string title = entry.title;
+  if (pinned != pinned_.end()) {
+    const auto run = context_.state.find(pinned->second.run);
+    title += " (pinned: " + (run && !run->record.name.empty() ? run->record.name : pinned->second.run) + ")";
+  }
+  bool open = true;
+  if (ImGui::Begin((title + "###view." + entry.id).c_str(), extra ? &open : nullptr, ImGuiWindowFlags_NoCollapse)) {
+    if (ImGui::IsWindowFocused(ImGuiFocusedFlags_RootAndChildWindows)) {
+      context_.focus_filter = [&view] { view.focus_filter(); };
+      context_.focused_view = entry.id;
+    }
+    if (pinned != pinned_.end()) std::swap(context_.selection, pinned->second);
     view.draw(context_);
+    if (pinned != pinned_.end()) std::swap(context_.selection, pinned->second);
   }
   ImGui::End();
+  if (!open) extra_views_[context_.workspace].erase(entry.id);
+}
+
+void Shell::toggle_pin() {
+  const std::string id = std::exchange(context_.pin_toggled, "");
+  if (id.empty()) return;
+  if (pinned_.erase(id) == 0) pinned_[id] = context_.selection;
 }
 
 void Shell::draw_workspace_buttons() {
@@ -353,6 +445,7 @@ void Shell::draw_toasts(float bottom) {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   float y = viewport->Pos.y + viewport->Size.y - bottom - px(12);
   int index = 0;
+  const Toast* undone = nullptr;
   for (const Toast& toast : context_.toasts) {
     ImGui::SetNextWindowPos({viewport->Pos.x + viewport->Size.x - px(16), y}, ImGuiCond_Always, {1, 1});
     ImGui::SetNextWindowSizeConstraints({px(240), 0}, {px(460), FLT_MAX});
@@ -368,6 +461,11 @@ void Shell::draw_toasts(float bottom) {
     ImGui::PushTextWrapPos(px(430));
     text(toast.notice.text, Role::label);
     if (!toast.notice.action.empty()) text(toast.notice.action, Role::hint, Token::text2);
+    if (toast.count > 1) text("and " + std::to_string(toast.count - 1) + " more like it", Role::hint, Token::text2);
+    if (toast.notice.undo && ImGui::SmallButton("Undo###toast.undo")) {
+      context_.source.edit(*toast.notice.undo);
+      undone = &toast;
+    }
     ImGui::PopTextWrapPos();
     ImGui::EndGroup();
     y -= ImGui::GetWindowHeight() + px(8);
@@ -375,11 +473,15 @@ void Shell::draw_toasts(float bottom) {
     ImGui::PopStyleColor();
     ImGui::PopStyleVar(2);
   }
+  std::erase_if(context_.toasts, [&](const Toast& toast) { return &toast == undone; });
 }
 
 void Shell::draw() {
   const float top = px(kTopBar), bottom = px(kStatusBar);
   context_.focus_filter = nullptr;
+  if (!is_open(context_.focused_view)) context_.focused_view.clear();
+  toggle_pin();
+  open_focused_view();
   draw_top_bar(top);
   draw_dock_space(top, bottom);
   for (const ViewEntry& entry : view_entries()) {
@@ -389,6 +491,7 @@ void Shell::draw() {
   draw_status_bar(bottom);
   draw_toasts(bottom);
   palette_.draw(context_);
+  draw_confirmation(context_);
   if (ImGui::GetIO().WantSaveIniSettings) save();
 }
 

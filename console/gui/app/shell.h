@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,12 +15,21 @@
 
 namespace ringwright::gui {
 
-// Views of a workspace and where they are docked at first.
+// A part of the window: views as tabs, or smaller areas beside or above each other.
+struct DockArea {
+  float share = 1;  // of the area that it lies in
+  std::vector<std::string> views = {};
+  bool side_by_side = false;
+  std::vector<DockArea> parts = {};
+};
+
+// A workspace and where its views are docked at first. Views that this build does not have are left out.
 struct WorkspaceEntry {
   const char* id;
   const char* title;
   const char* shortcut;
-  std::vector<std::string> views;
+  DockArea dock;
+  std::vector<std::string> views() const;
 };
 const std::vector<WorkspaceEntry>& workspaces();
 
@@ -45,6 +55,8 @@ class Shell {
   void draw_connection(float right, float height);
   void draw_status_bar(float height);
   void draw_dock_space(float top, float bottom);
+  void open_focused_view();
+  void toggle_pin();
   void draw_view(const ViewEntry& entry, View& view);
   void draw_toasts(float bottom);
   void build_default(ImGuiID dock);
@@ -55,8 +67,10 @@ class Shell {
   const bool keep_layouts_;
   CommandPalette palette_;
   std::map<std::string, std::unique_ptr<View>> views_;
-  std::map<std::string, std::string> kept_layouts_;  // by workspace, of this session
-  std::string entered_;                              // workspace whose layout is loaded
+  std::map<std::string, std::string> kept_layouts_;           // by workspace, of this session
+  std::string entered_;                                       // workspace whose layout is loaded
+  std::map<std::string, std::set<std::string>> extra_views_;  // by workspace: opened beside its own
+  std::map<std::string, Selection> pinned_;                   // by view
   std::string only_view_;
   bool default_wanted_ = false;
 };

@@ -29,6 +29,9 @@ class HistoryFeed {
 
  private:
   void push_latest(const history::RunRecord& run);
+  RunParts parts_of(const std::string& run);
+  // Series in full as far as kPointsReadMax goes, the plots that matter first; the rest is left to the pyramid.
+  void read_series(const std::string& run, DetailsRead& update);
 
   UpdateQueue& queue_;
   std::mutex mutex_;

@@ -9,13 +9,20 @@
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <variant>
+
+#include "console/gui/data/orders.h"
 
 namespace ringwright::gui {
 
-struct Request {
-  enum class What { details, stop, kill } what;
+struct Details {
   std::string run;
 };
+struct RunOrder {
+  std::string run;
+  Order order;
+};
+using Request = std::variant<Details, RunOrder, Edit>;
 
 class Requests {
  public:

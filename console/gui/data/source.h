@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "console/gui/data/orders.h"
 #include "console/gui/data/state.h"
 
 namespace ringwright::gui {
@@ -39,10 +40,16 @@ class Source {
   virtual ~Source() = default;
   // Asks for a run's metrics and log lines; they come as DetailsRead or DetailsFailed.
   virtual void want_details(const std::string& run) = 0;
-  // True where runs can be stopped from here.
-  virtual bool can_stop() const = 0;
-  // Asks the daemon to stop a run; the outcome comes as a Notice and as events.
-  virtual void stop(const std::string& run, bool force) = 0;
+  // Why no run can be steered from here now; "" when it can.
+  virtual std::string why_no_orders() const = 0;
+  // Passes an order to the daemon; the outcome comes as a Notice and as events.
+  virtual void order(const std::string& run, Order order) = 0;
+  // Why what is recorded cannot be changed from here; "" when it can.
+  virtual std::string why_no_edits() const = 0;
+  // Changes the history file; the outcome comes as a Notice and as RunsRead or RunsGone.
+  virtual void edit(Edit edit) = 0;
+  // The file that questions go to; empty when there is none. May wait for the file to be made: not for the draw thread.
+  virtual std::filesystem::path history_file() = 0;
   // The clock that ages and elapsed times are measured by.
   virtual int64_t now_unix_ns() const = 0;
   // What `ringwright` needs to see the same data: "" or "--store FILE".

@@ -1,7 +1,9 @@
+#include <array>
 #include <atomic>
 #include <iostream>
 #include <thread>
 
+#include "console/gui/data/history_edits.h"
 #include "console/gui/data/history_feed.h"
 #include "console/gui/data/requests.h"
 #include "shared/base/paths.h"
@@ -16,6 +18,19 @@ using std::chrono::milliseconds;
 constexpr milliseconds kAnswerTimeout{1500};  // also the longest that closing the window can wait for a daemon that hangs (T36)
 constexpr milliseconds kRetryEvery{3000};
 constexpr milliseconds kStatusEvery{250};
+
+struct OrderEntry {
+  const char* operation;
+  const char* mode;
+  std::string done;
+};
+// In the order of Order.
+const std::array<OrderEntry, 6> kOrders = {{{"run.stop", "", "stopped"},
+                                            {"run.stop", "after-checkpoint", "stopped after a checkpoint"},
+                                            {"run.stop", "", "killed"},
+                                            {"run.pause", "", "paused"},
+                                            {"run.resume", "", "resumed"},
+                                            {"run.checkpoint", "", "asked for a checkpoint"}}};
 
 LinkState link_state(wire::EventStream::Connection connection) {
   static constexpr LinkState states[] = {LinkState::connecting, LinkState::connected, LinkState::stale, LinkState::lost};
@@ -32,12 +47,18 @@ class DaemonSource : public Source {
     thread_.request_stop();
     thread_.join();
     for (const Request& request : requests_.rest())
-      if (request.what != Request::What::details) tell_terminal(request.run + ": not delivered, the console was closed");
+      if (const auto* order = std::get_if<RunOrder>(&request)) tell_terminal(order->run + ": not delivered, the console was closed");
   }
 
-  void want_details(const std::string& run) override { requests_.add({Request::What::details, run}); }
-  bool can_stop() const override { return connected_; }
-  void stop(const std::string& run, bool force) override { requests_.add({force ? Request::What::kill : Request::What::stop, run}); }
+  void want_details(const std::string& run) override { requests_.add(Details{run}); }
+  std::string why_no_orders() const override { return connected_ ? "" : "no daemon is connected"; }
+  void order(const std::string& run, Order order) override { requests_.add(RunOrder{run, order}); }
+  std::string why_no_edits() const override { return ""; }
+  void edit(Edit edit) override { requests_.add(std::move(edit)); }
+  std::filesystem::path history_file() override {
+    const std::scoped_lock lock(store_mutex_);
+    return store_;
+  }
   int64_t now_unix_ns() const override { return wire::now_unix_ns(); }
   std::string cli_arguments() const override { return ""; }
 
@@ -101,26 +122,38 @@ class DaemonSource : public Source {
 
   void open_feed(const std::filesystem::path& file) {
     feed_.reset();
+    {
+      const std::scoped_lock lock(store_mutex_);
+      store_ = file;
+    }
     feed_ = std::make_shared<HistoryFeed>(queue_, file);
   }
 
   void serve(const std::stop_token& stop, const Request& request, const wire::Endpoints& endpoints) {
-    if (request.what == Request::What::details) {
-      wanted_.insert(request.run);
-      if (feed_) feed_->read_details(request.run);
-      return;
+    if (const auto* details = std::get_if<Details>(&request)) {
+      wanted_.insert(details->run);
+      if (feed_) feed_->read_details(details->run);
+    } else if (const auto* edit = std::get_if<Edit>(&request)) {
+      edit_history(queue_, history_file(), *edit);
+    } else if (const auto* order = std::get_if<RunOrder>(&request)) {
+      pass_on(stop, *order, endpoints);
     }
-    const bool kill = request.what == Request::What::kill;
+  }
+
+  void pass_on(const std::stop_token& stop, const RunOrder& order, const wire::Endpoints& endpoints) {
     if (endpoints.control.empty()) {
-      queue_.push(Notice{Notice::Level::error, request.run + ": not delivered, no daemon runs", "ringwright daemon start"});
+      queue_.push(Notice{Notice::Level::error, order.run + ": not delivered, no daemon runs", "ringwright daemon start"});
       return;
     }
+    const OrderEntry& entry = kOrders.at(static_cast<size_t>(order.order));
     try {
-      const nlohmann::json reply = wire::ControlClient(endpoints, kAnswerTimeout)
-                                       .request("run.stop", {{"run", request.run}, {"force", kill}, {"who", wire::requester("console")}});
-      queue_.push(Notice{Notice::Level::good, request.run + ": " + reply.value("state", kill ? "killed" : "stopping"), ""});
+      nlohmann::json arguments = {{"run", order.run}, {"who", wire::requester("console")}};
+      if (std::string_view(entry.operation) == "run.stop") arguments["force"] = order.order == Order::kill;
+      if (*entry.mode != 0) arguments["mode"] = entry.mode;
+      const nlohmann::json reply = wire::ControlClient(endpoints, kAnswerTimeout).request(entry.operation, std::move(arguments));
+      queue_.push(Notice{Notice::Level::good, order.run + ": " + reply.value("state", entry.done), ""});
     } catch (const Error& error) {
-      const std::string text = request.run + ": not stopped. " + error.parts().what;
+      const std::string text = order.run + ": not " + entry.done + ". " + error.parts().what;
       queue_.push(Notice{Notice::Level::error, text, error.parts().action});
       if (stop.stop_requested()) tell_terminal(text);
     }
@@ -145,6 +178,8 @@ class DaemonSource : public Source {
   std::shared_ptr<HistoryFeed> feed_;
   std::set<std::string> wanted_;
   std::string place_;
+  std::mutex store_mutex_;
+  std::filesystem::path store_ = paths::default_store();
   uint64_t sequence_ = 0;
   Requests requests_;
   std::jthread thread_;

@@ -15,9 +15,12 @@ class HistorySource : public Source {
     thread_ = std::jthread([this](const std::stop_token& stop) { follow(stop); });
   }
 
-  void want_details(const std::string& run) override { requests_.add({Request::What::details, run}); }
-  bool can_stop() const override { return false; }
-  void stop(const std::string&, bool) override {}
+  void want_details(const std::string& run) override { requests_.add(Details{run}); }
+  std::string why_no_orders() const override { return "a history file is shown, not a daemon"; }
+  void order(const std::string&, Order) override {}
+  std::string why_no_edits() const override { return "the file was opened read-only"; }
+  void edit(Edit) override {}
+  std::filesystem::path history_file() override { return file_; }
   int64_t now_unix_ns() const override { return wire::now_unix_ns(); }
   std::string cli_arguments() const override { return " --store " + file_.string(); }
 
@@ -35,7 +38,7 @@ class HistorySource : public Source {
     uint64_t sequence = 0;
     bool good = attempt([&] { sequence = feed_.read_runs(); });
     while (!stop.stop_requested()) {
-      if (const auto request = requests_.next(stop, kPollEvery)) feed_.read_details(request->run);
+      if (const auto request = requests_.next(stop, kPollEvery)) feed_.read_details(std::get<Details>(*request).run);
       if (!good) continue;
       good = attempt([&] {
         if (const uint64_t now = feed_.catch_up(sequence); now != sequence) push_link(sequence = now);

@@ -21,6 +21,65 @@ double number_of(const nlohmann::json& json) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
+template <class T>
+void keep_newest(std::deque<T>& list, T item, size_t most) {
+  list.push_back(std::move(item));
+  if (list.size() > most) list.pop_front();
+}
+
+void take_heartbeat(std::map<int, history::RankStatus>& ranks, const wire::Event& event) {
+  history::RankStatus& status = ranks[event.rank];
+  status.rank = event.rank;
+  status.step = event.body.value("step", int64_t{-1});
+  status.time_unix_ns = event.time_unix_ns;
+  status.resident_bytes = event.body.value("resident_bytes", uint64_t{0});
+  status.resident_bytes_max = std::max(status.resident_bytes_max, status.resident_bytes);
+  status.cpu_seconds = event.body.value("cpu_seconds", 0.0);
+}
+
+// The same trouble again raises the count of its alert.
+void take_alert(std::vector<history::AlertRecord>& alerts, const wire::Event& event) {
+  const std::string kind = event.body.value("kind", ""), topic = event.body.value("topic", "");
+  history::AlertRecord alert{kind, topic, "", nlohmann::json::object(), 0, event.time_unix_ns, 0};
+  const auto known = std::find_if(alerts.begin(), alerts.end(), [&](const auto& other) { return other.kind == kind && other.topic == topic; });
+  if (known != alerts.end()) {
+    if (event.time_unix_ns <= known->last_unix_ns) return;  // read from the history already
+    alert = *known;
+    alerts.erase(known);
+  }
+  alert.text = event.body.value("text", "");
+  alert.count += std::max<int64_t>(event.body.value("times", int64_t{1}), 1);
+  alert.last_unix_ns = event.time_unix_ns;
+  alerts.insert(alerts.begin(), std::move(alert));
+}
+
+void take_checkpoint(std::vector<history::CheckpointRecord>& checkpoints, const wire::Event& event) {
+  const int64_t step = event.body.value("step", int64_t{0});
+  std::erase_if(checkpoints, [&](const history::CheckpointRecord& other) { return other.step == step; });
+  checkpoints.push_back({step, event.body.value("path", ""), event.body.value("bytes", uint64_t{0}), event.time_unix_ns});
+}
+
+void take_segment(Run& run, const wire::Event& event) {
+  history::SegmentRecord segment{event.body.value("segment", int64_t{1}), std::nullopt, event.time_unix_ns};
+  if (event.body.contains("step")) segment.first_step = event.body.value("step", int64_t{0}) + 1;
+  if (!run.parts.segments.empty() && run.parts.segments.back().segment >= segment.segment) return;
+  run.record.segment = segment.segment;
+  run.parts.segments.push_back(segment);
+}
+
+// What was read from the history comes before what has arrived since; where both have a thing, the newer one holds.
+void merge_parts(RunParts& known, RunParts& read) {
+  const auto newest = [](const auto& list) { return list.empty() ? std::numeric_limits<int64_t>::min() : list.back().step; };
+  const int64_t spans_to = newest(read.spans), samples_to = newest(read.samples);
+  for (history::SpanRecord& span : known.spans)
+    if (span.step > spans_to) read.spans.push_back(std::move(span));
+  for (history::SampleRecord& sample : known.samples)
+    if (sample.step > samples_to) read.samples.push_back(std::move(sample));
+  for (const auto& [rank, status] : known.ranks)
+    if (!read.ranks.contains(rank) || read.ranks[rank].time_unix_ns < status.time_unix_ns) read.ranks[rank] = status;
+  known = std::move(read);
+}
+
 history::RunState state_in(const nlohmann::json& body, history::RunState otherwise) {
   try {
     return history::run_state_from_string(body.value("state", ""));
@@ -54,6 +113,7 @@ Run& State::upsert(const history::RunRecord& record) {
   }
   run->record = record;
   ++run->version;
+  ++runs_version_;
   return *run;
 }
 
@@ -87,11 +147,33 @@ void State::take(DetailsRead& update) {
     }
     known = std::move(series);
   }
+  merge_parts(run->parts, update.parts);
   std::deque<history::LogLine> later = std::exchange(run->logs, {});
   for (history::LogLine& line : update.logs) append_log(*run, std::move(line));
   for (history::LogLine& line : later) append_log(*run, std::move(line));
   run->details = Loading::ready;
   ++run->version;
+}
+
+void State::take(AlertsRead& update) {
+  const auto run = find(update.run);
+  if (!run) return;
+  run->parts.alerts = std::move(update.alerts);
+  ++run->version;
+  ++runs_version_;
+}
+
+void State::take(NotesRead& update) {
+  const auto run = find(update.run);
+  if (!run) return;
+  run->parts.notes = std::move(update.notes);
+  ++run->version;
+}
+
+void State::take(RunsGone& update) {
+  for (const std::string& id : update.runs) by_id_.erase(id);
+  std::erase_if(runs_, [this](const auto& run) { return !by_id_.contains(run->record.id); });
+  ++runs_version_;
 }
 
 void State::take(DetailsFailed& update) {
@@ -127,9 +209,17 @@ void State::take(wire::Event& event) {
       take_named(*run, event);
       break;
     case wire::Kind::span:
+      keep_newest(run->parts.spans,
+                  {event.rank, event.body.value("step", int64_t{0}), event.body.value("phase", ""), event.body.value("begin_ns", int64_t{0}),
+                   event.body.value("end_ns", int64_t{0})},
+                  kSpansMax);
+      break;
     case wire::Kind::sample:
+      keep_newest(run->parts.samples, {event.body.value("step", int64_t{-1}), event.rank, event.body}, kSamplesMax);
+      break;
     case wire::Kind::heartbeat:
-      break;  // no view reads them
+      take_heartbeat(run->parts.ranks, event);
+      break;
     default:
       ++events_skipped_;
       break;
@@ -156,7 +246,14 @@ void State::take_log(Run& run, const wire::Event& event) {
 
 void State::take_named(Run& run, const wire::Event& event) {
   const std::string name = event.body.value("name", "");
-  if (name != "run.state") return;
+  if (name == "run.state") take_state(run, event);
+  if (name == "alert") take_alert(run.parts.alerts, event), ++runs_version_;
+  if (name == "checkpoint.saved") take_checkpoint(run.parts.checkpoints, event);
+  if (name == "run.segment") take_segment(run, event);
+}
+
+void State::take_state(Run& run, const wire::Event& event) {
+  ++runs_version_;
   history::RunRecord& record = run.record;
   record.state = state_in(event.body, record.state);
   record.reason = event.body.value("reason", "");

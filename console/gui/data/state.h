@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "console/gui/data/orders.h"
 #include "console/gui/data/series.h"
 #include "shared/base/error.h"
 #include "shared/history/records.h"
@@ -19,8 +20,22 @@
 namespace ringwright::gui {
 
 inline constexpr size_t kLogLinesMax = 20'000;  // kept per run; older ones are read from the history file
+inline constexpr size_t kSpansMax = 20'000;
+inline constexpr size_t kSamplesMax = 1'000;
 
 enum class Loading { absent, reading, ready, failed };
+
+// What a run has beside its metrics and log lines.
+struct RunParts {
+  std::deque<history::SpanRecord> spans = {};      // in order of their steps, as they came
+  std::deque<history::SampleRecord> samples = {};  // oldest first
+  std::map<int, history::RankStatus> ranks = {};
+  std::vector<history::AlertRecord> alerts = {};  // newest first
+  std::vector<history::SegmentRecord> segments = {};
+  std::vector<history::NoteRecord> notes = {};  // oldest first
+  std::vector<history::CheckpointRecord> checkpoints = {};
+  std::map<std::string, history::MetricSummary> unread_metrics = {};  // too long to be read whole: drawn from the file's pyramid
+};
 
 // A run with what has been read of it.
 struct Run {
@@ -28,6 +43,7 @@ struct Run {
   std::map<std::string, std::shared_ptr<Series>> metrics;
   std::map<std::string, history::MetricPoint> latest;  // last value of each metric, also while the series is not read
   std::deque<history::LogLine> logs;
+  RunParts parts;
   uint64_t log_lines_dropped = 0;  // beyond kLogLinesMax
   uint64_t version = 0;            // changes with every update
   Loading details = Loading::absent;
@@ -49,6 +65,7 @@ struct Notice {
   enum class Level { info, good, warning, error } level = Level::info;
   std::string text;
   std::string action;  // what to do about it
+  std::optional<Edit> undo = std::nullopt;
 };
 
 // Updates, in the order in which a source produces them.
@@ -63,6 +80,18 @@ struct DetailsRead {
   std::string run;
   std::map<std::string, std::shared_ptr<Series>> metrics;
   std::vector<history::LogLine> logs;
+  RunParts parts = {};
+};
+struct AlertsRead {
+  std::string run;
+  std::vector<history::AlertRecord> alerts;
+};
+struct NotesRead {
+  std::string run;
+  std::vector<history::NoteRecord> notes;
+};
+struct RunsGone {
+  std::vector<std::string> runs;
 };
 struct DetailsFailed {
   std::string run;
@@ -74,7 +103,8 @@ struct LinkChanged {
 struct SourceFailed {
   ErrorParts error;
 };
-using Update = std::variant<RunsRead, LatestRead, DetailsRead, DetailsFailed, wire::Event, LinkChanged, Notice, SourceFailed>;
+using Update =
+    std::variant<RunsRead, LatestRead, AlertsRead, NotesRead, RunsGone, DetailsRead, DetailsFailed, wire::Event, LinkChanged, Notice, SourceFailed>;
 
 class State {
  public:
@@ -84,6 +114,8 @@ class State {
   bool runs_known() const { return runs_known_; }
   // Newest first.
   const std::vector<std::shared_ptr<Run>>& runs() const { return runs_; }
+  // Changes whenever a run comes, goes, or has another record or alert.
+  uint64_t runs_version() const { return runs_version_; }
   std::shared_ptr<Run> find(const std::string& id) const;
   void mark_reading(const std::string& id);
 
@@ -98,6 +130,9 @@ class State {
   void take(RunsRead& update);
   void take(LatestRead& update);
   void take(DetailsRead& update);
+  void take(AlertsRead& update);
+  void take(NotesRead& update);
+  void take(RunsGone& update);
   void take(DetailsFailed& update);
   void take(wire::Event& event);
   void take(LinkChanged& update);
@@ -106,6 +141,7 @@ class State {
   void take_metric(Run& run, const wire::Event& event);
   void take_log(Run& run, const wire::Event& event);
   void take_named(Run& run, const wire::Event& event);
+  void take_state(Run& run, const wire::Event& event);
   Run& upsert(const history::RunRecord& record);
 
   std::vector<std::shared_ptr<Run>> runs_;
@@ -114,6 +150,7 @@ class State {
   std::optional<ErrorParts> failure_;
   std::vector<Notice> notices_;
   bool runs_known_ = false;
+  uint64_t runs_version_ = 0;
   uint64_t events_applied_ = 0, events_skipped_ = 0;
 };
 

@@ -81,17 +81,28 @@ bool CommandRegistry::handle_sequence(Context& context) {
   return false;
 }
 
-void CommandRegistry::handle_keys(Context& context) {
-  if (handle_sequence(context)) return;
+// A view's own command before one of the same keys that acts everywhere.
+const Command* CommandRegistry::pressed(const Context& context) const {
+  const Command* found = nullptr;
   for (const Command& command : commands_) {
-    if (command.chord == 0) continue;
+    if (command.chord == 0 || (!command.view.empty() && command.view != context.focused_view)) continue;
     const bool plain = (command.chord & (ImGuiMod_Ctrl | ImGuiMod_Alt)) == 0 && (command.chord & ~ImGuiMod_Mask_) < ImGuiKey_F1;
     if (plain && ImGui::GetIO().WantTextInput) continue;
-    if (ImGui::IsKeyChordPressed(command.chord)) {
-      run(command.id, context);
-      return;
-    }
+    if (!ImGui::IsKeyChordPressed(command.chord)) continue;
+    if (!command.view.empty()) return &command;
+    if (found == nullptr) found = &command;
   }
+  return found;
+}
+
+void CommandRegistry::handle_keys(Context& context) {
+  if (handle_sequence(context)) return;
+  if (const Command* command = pressed(context)) run(command->id, context);
+}
+
+void CommandRegistry::rebind(const std::string& id, ImGuiKeyChord chord, std::string keys) {
+  for (Command& command : commands_)
+    if (command.id == id) command.chord = chord, command.keys = std::move(keys), command.after_g = ImGuiKey_None;
 }
 
 void add_shell_commands(CommandRegistry& registry) {
@@ -114,6 +125,12 @@ void add_shell_commands(CommandRegistry& registry) {
   registry.add(window_command("filter.focus", "Filter the focused view", ImGuiKey_Slash, "/", [](Context& context) {
     if (context.focus_filter) context.focus_filter();
   }));
+  registry.add(window_command("selection.back", "Back to what was selected before", ImGuiMod_Alt | ImGuiKey_LeftArrow, "Alt+Left",
+                              [](Context& context) { context.step_back(-1); }));
+  registry.add(window_command("selection.forward", "Forward to what was selected after", ImGuiMod_Alt | ImGuiKey_RightArrow, "Alt+Right",
+                              [](Context& context) { context.step_back(1); }));
+  registry.add(window_command("view.pin", "Pin the focused view to what it shows, or let it go", ImGuiMod_Ctrl | ImGuiKey_K, "Ctrl+K",
+                              [](Context& context) { context.pin_toggled = context.focused_view; }));
   registry.add(window_command("window.quit", "Quit", ImGuiMod_Ctrl | ImGuiKey_Q, "Ctrl+Q", [](Context& context) { context.quit_wanted = true; }));
 }
 

@@ -24,6 +24,7 @@ struct Command {
   std::function<std::string(const Context&)> cli;
   std::function<void(Context&)> run;
   ImGuiKey after_g = ImGuiKey_None;  // pressed within a second after G
+  std::string view = "";             // the chord acts only while this view is focused, and comes before one that acts everywhere
 };
 
 class CommandRegistry {
@@ -37,9 +38,12 @@ class CommandRegistry {
   std::optional<std::string> refusal(const std::string& id, const Context& context) const;
   // Runs what the keys of this frame ask for. Chords without Ctrl or Alt act only while no text field is active.
   void handle_keys(Context& context);
+  // Gives a command another chord; `keys` as people read it.
+  void rebind(const std::string& id, ImGuiKeyChord chord, std::string keys);
 
  private:
   bool handle_sequence(Context& context);
+  const Command* pressed(const Context& context) const;
 
   double g_pressed_at_ = -10;
   std::vector<Command> commands_;

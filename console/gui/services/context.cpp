@@ -6,7 +6,8 @@
 
 namespace ringwright::gui {
 namespace {
-constexpr double kToastSeconds = 6;
+constexpr double kToastSeconds = 6, kUndoSeconds = 10;
+constexpr size_t kPlacesMax = 200;
 constexpr size_t kToastsMax = 3;
 }  // namespace
 
@@ -19,16 +20,58 @@ void Context::select(const std::string& run) {
   }
 }
 
-void Context::notify(Notice::Level level, std::string text, std::string action) {
-  const double until = ImGui::GetTime() + kToastSeconds;
+void Context::select_moment(const std::string& run, std::optional<int64_t> step, int64_t time_unix_ns) {
+  select(run);
+  selection.step = step;
+  selection.time_unix_ns = time_unix_ns;
+}
+
+void Context::step_back(int by) {
+  const auto place = places.go(by);
+  if (!place) return;
+  static_cast<Place&>(selection) = *place;
+  select(place->run);
+}
+
+void Context::notify(Notice::Level level, std::string text, std::string action) { notify({level, std::move(text), std::move(action)}); }
+
+// The same again, or the same said of another run ("r_1: killed", "r_2: killed"), counts up the toast that is there.
+void Context::notify(Notice notice) {
+  const double until = ImGui::GetTime() + (notice.undo ? kUndoSeconds : kToastSeconds);
+  const auto rule = [](const Notice& of) { return of.text.substr(std::min(of.text.find(": "), of.text.size())); };
   for (Toast& toast : toasts) {
-    if (toast.notice.text == text) {
-      toast.until_s = until;
-      return;
-    }
+    const bool same = toast.notice.text == notice.text;
+    const bool alike = notice.text.find(": ") != std::string::npos && rule(toast.notice) == rule(notice) && !notice.undo && !toast.notice.undo;
+    if (!same && !alike) continue;
+    toast.until_s = until;
+    if (!same) toast.notice = std::move(notice), ++toast.count;
+    return;
   }
-  toasts.push_back({{level, std::move(text), std::move(action)}, until});
+  toasts.push_back({std::move(notice), until});
   while (toasts.size() > kToastsMax) toasts.pop_front();
+}
+
+std::string Context::why_no_orders() const { return read_only ? "the console was started with --read-only" : source.why_no_orders(); }
+std::string Context::why_no_edits() const { return read_only ? "the console was started with --read-only" : source.why_no_edits(); }
+
+bool Context::is_silent() const {
+  const LinkState link = state.link().state;
+  return link == LinkState::stale || link == LinkState::lost;
+}
+
+void PlaceHistory::note(const Place& place) {
+  if (place.run.empty() || (!places_.empty() && places_[current_] == place)) return;
+  if (!places_.empty()) places_.resize(current_ + 1);
+  places_.push_back(place);
+  if (places_.size() > kPlacesMax) places_.pop_front();
+  current_ = places_.size() - 1;
+}
+
+std::optional<Place> PlaceHistory::go(int by) {
+  const auto wanted = static_cast<int64_t>(current_) + by;
+  if (wanted < 0 || wanted >= static_cast<int64_t>(places_.size())) return std::nullopt;
+  current_ = static_cast<size_t>(wanted);
+  return places_[current_];
 }
 
 double Context::age_s(int64_t time_unix_ns) const { return std::max(0.0, static_cast<double>(source.now_unix_ns() - time_unix_ns) / 1e9); }

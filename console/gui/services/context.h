@@ -8,20 +8,44 @@
 #include <string>
 #include <vector>
 
+#include "console/gui/data/background.h"
 #include "console/gui/data/source.h"
 #include "console/gui/data/state.h"
+#include "console/gui/services/confirmation.h"
 
 namespace ringwright::gui {
 
 class CommandRegistry;
 
-// The current run, rank and step, and the runs that are shown in plots.
-struct Selection {
+// What everything on the screen is about.
+struct Place {
   std::string run;
   int rank = -1;
+  std::optional<int64_t> step;
+  int64_t time_unix_ns = 0;  // 0: none
+  std::string recipe_key;    // "policy.dtensor_cfg.context_parallel_size"
+
+  bool operator==(const Place&) const = default;
+};
+
+// The current place, and the runs that are shown in plots.
+struct Selection : Place {
   std::optional<double> cursor_x;  // shared by all plots, in the x axis of the metrics view
   std::set<std::string> shown;     // run ids with a swatch, drawn in plots
   bool chosen_by_user = false;     // until then the newest runs are shown
+};
+
+// Where the selection has been, as in a browser.
+class PlaceHistory {
+ public:
+  // To be called every frame; a place that differs from the last one is added, and those that lay ahead are forgotten.
+  void note(const Place& place);
+  // The place `by` steps on; nothing when there is none.
+  std::optional<Place> go(int by);
+
+ private:
+  std::deque<Place> places_;
+  size_t current_ = 0;
 };
 
 inline constexpr int kShownRunsMax = 10;
@@ -30,14 +54,17 @@ inline constexpr int kShownRunsAtStart = 5;
 struct Toast {
   Notice notice;
   double until_s;
+  int count = 1;  // of the same kind
 };
 
 struct Context {
-  Context(State& state, Source& source, CommandRegistry& commands) : state(state), source(source), commands(commands) {}
+  Context(State& state, Source& source, CommandRegistry& commands, Background& background)
+      : state(state), source(source), commands(commands), background(background) {}
 
   State& state;
   Source& source;
   CommandRegistry& commands;
+  Background& background;
   Selection selection;
 
   std::string workspace = "watch";
@@ -45,17 +72,32 @@ struct Context {
   std::deque<Toast> toasts;
   bool read_only = false;
   bool still = false;                  // no animation, no blinking: for pictures and for reduced motion
-  std::string stop_asked;              // run whose Kill dialog is open
   std::function<void()> focus_filter;  // set by the focused view: what `/` does
-  std::string focus_view;              // view to bring to the front in the next frame
+  std::string focus_view;              // view to bring to the front in the next frame; it is opened where it is not
+  std::string focused_view;            // the one that the keyboard is with
+  std::string pin_toggled;             // view to pin or to let go
+  PlaceHistory places;
+  std::optional<Confirmation> confirmation;  // the question that is open
+  std::string confirmation_typed;
   std::string requested_workspace;
+  nlohmann::json kept = nlohmann::json::object();  // what views remember from one start to the next, by view
+  bool keep_wanted = false;                        // it has changed
   bool palette_wanted = false, quit_wanted = false, reset_layout_wanted = false, style_changed = false;
   double events_per_s = 0, frame_ms = 0;
 
   // The current run, or null.
   std::shared_ptr<Run> run() const { return state.find(selection.run); }
   void select(const std::string& run);
+  // A run and a moment in it: every view that is not pinned goes there.
+  void select_moment(const std::string& run, std::optional<int64_t> step, int64_t time_unix_ns = 0);
+  void step_back(int by);  // -1: back, +1: forward
   void notify(Notice::Level level, std::string text, std::string action = "");
+  void notify(Notice notice);
+  // "" or the reason why no run can be changed from here.
+  std::string why_no_orders() const;
+  std::string why_no_edits() const;
+  // Live numbers of a run whose daemon is silent are the past: they are dimmed.
+  bool is_silent() const;
   // Age in seconds of a time stamp, never negative (T33).
   double age_s(int64_t time_unix_ns) const;
 };

@@ -23,10 +23,12 @@ std::string rank_text(int rank) { return rank < 0 ? "daemon" : fmt::format("rank
 void ViewLogs::add_commands(CommandRegistry& registry) {
   const auto cli = [](const Context& context) { return "ringwright logs " + context.selection.run; };
   const auto follow_cli = [](const Context& context) { return "ringwright logs -f " + context.selection.run; };
-  registry.add(
-      {"logs.follow", "Follow new log lines", "Logs", ImGuiKey_Space, "Space", nullptr, follow_cli, [this](Context&) { follow_ = !follow_; }});
-  registry.add({"logs.next_error", "Next error line", "Logs", ImGuiKey_RightBracket, "]", nullptr, cli, [this](Context&) { jump_ = 1; }});
-  registry.add({"logs.previous_error", "Previous error line", "Logs", ImGuiKey_LeftBracket, "[", nullptr, cli, [this](Context&) { jump_ = -1; }});
+  registry.add({"logs.follow", "Follow new log lines", "Logs", ImGuiKey_Space, "Space", nullptr, follow_cli, [this](Context&) { follow_ = !follow_; },
+                ImGuiKey_None, "logs"});
+  registry.add({"logs.next_error", "Next error line", "Logs", ImGuiKey_RightBracket, "]", nullptr, cli, [this](Context&) { jump_ = 1; },
+                ImGuiKey_None, "logs"});
+  registry.add({"logs.previous_error", "Previous error line", "Logs", ImGuiKey_LeftBracket, "[", nullptr, cli, [this](Context&) { jump_ = -1; },
+                ImGuiKey_None, "logs"});
 }
 
 // One chip a level: icon-free words, outlined in the level's colour while shown.

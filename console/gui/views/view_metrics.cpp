@@ -87,8 +87,10 @@ std::string x_text(double x, XAxis axis) {
 
 void ViewMetrics::add_commands(CommandRegistry& registry) {
   const auto cli = [](const Context& context) { return "ringwright runs metrics " + context.selection.run; };
-  registry.add({"metrics.log", "Logarithmic y axis", "Metrics", ImGuiKey_L, "L", nullptr, cli, [this](Context&) { log_ = !log_; }});
-  registry.add({"metrics.fit", "Show all steps", "Metrics", ImGuiKey_F, "F", nullptr, cli, [this](Context&) { fitted_ = true; }});
+  registry.add(
+      {"metrics.log", "Logarithmic y axis", "Metrics", ImGuiKey_L, "L", nullptr, cli, [this](Context&) { log_ = !log_; }, ImGuiKey_None, "metrics"});
+  registry.add(
+      {"metrics.fit", "Show all steps", "Metrics", ImGuiKey_F, "F", nullptr, cli, [this](Context&) { fitted_ = true; }, ImGuiKey_None, "metrics"});
   registry.add({"metrics.smooth_more", "More smoothing", "Metrics", 0, "", nullptr, nullptr, [this](Context&) {
                   const auto* next = std::upper_bound(kSmoothings.begin(), kSmoothings.end(), smoothing_);
                   if (next != kSmoothings.end()) smoothing_ = *next;

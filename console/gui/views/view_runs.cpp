@@ -77,9 +77,7 @@ double started_of(const Run& run, const Context&) {
 
 // Live numbers of a run whose daemon is silent are shown as the past that they are.
 Token live_ink(const Context& context, const Run& run) {
-  const LinkState link = context.state.link().state;
-  const bool silent = link == LinkState::stale || link == LinkState::lost;
-  return silent && !history::is_final(run.record.state) ? Token::text3 : Token::text;
+  return context.is_silent() && !history::is_final(run.record.state) ? Token::text3 : Token::text;
 }
 
 const std::vector<Column>& columns() {
@@ -123,12 +121,32 @@ bool less(const Column& column, const Run& a, const Run& b, const Context& conte
 }
 
 std::optional<std::string> cannot_change(const Context& context) {
-  if (context.read_only) return "the console was started with --read-only";
-  if (!context.source.can_stop()) return "no daemon is connected";
+  if (std::string reason = context.why_no_orders(); !reason.empty()) return reason;
   const auto run = context.run();
   if (!run) return "no run is selected";
   if (history::is_final(run->record.state)) return "the run has ended";
   return std::nullopt;
+}
+
+// What a run loses that ends at once.
+std::string loss_line(const Run& run) {
+  const int64_t saved = run.parts.checkpoints.empty() ? 0 : run.parts.checkpoints.back().step;
+  const int64_t lost = std::max<int64_t>(0, run.record.last_step - saved);
+  const std::string since = saved > 0 ? fmt::format("since the checkpoint of step {}", text::format_count(saved)) : "and it has no checkpoint";
+  return fmt::format("{} ({}): {} steps are lost, {}", run.record.name, run.record.id, text::format_count(lost), since);
+}
+
+void ask_to_kill(Context& context, const std::vector<std::string>& ids) {
+  Confirmation question{
+      ids.size() == 1 ? "Kill this run?" : fmt::format("Kill {} runs?", ids.size()), {}, "ringwright stop --now", "Kill now", 0, nullptr};
+  for (const std::string& id : ids) {
+    if (const auto run = context.state.find(id)) question.losses.push_back(loss_line(*run));
+    question.cli += " " + id;
+  }
+  question.act = [ids](Context& target) {
+    for (const std::string& id : ids) target.source.order(id, Order::kill);
+  };
+  context.confirmation = std::move(question);
 }
 
 void mark_current(Context& context) {
@@ -173,16 +191,16 @@ void ViewRuns::add_commands(CommandRegistry& registry) {
   const auto no_run = [](const Context& context) { return context.run() ? std::nullopt : std::optional<std::string>("no run is selected"); };
   registry.add({"runs.mark", "Show or hide the current run in plots", "Runs", ImGuiKey_X, "X", no_run, nullptr, mark_current});
   registry.add({"runs.stop", "Stop the current run after its step", "Runs", ImGuiMod_Ctrl | ImGuiKey_Period, "Ctrl+.", cannot_change, line("stop"),
-                [](Context& context) { context.source.stop(context.selection.run, false); }});
-  registry.add({"runs.kill", "Kill the current run", "Runs", 0, "", cannot_change, line("stop --force"),
-                [](Context& context) { context.stop_asked = context.selection.run; }});
+                [](Context& context) { context.source.order(context.selection.run, Order::stop); }});
+  registry.add({"runs.kill", "Kill the current run", "Runs", 0, "", cannot_change, line("stop --now"),
+                [](Context& context) { ask_to_kill(context, {context.selection.run}); }});
   registry.add({"runs.next_alert", "Next run that failed or was lost", "Runs", ImGuiKey_N, "N", nullptr, nullptr, next_alert});
   registry.add({"runs.copy_id", "Copy the current run's id", "Runs", 0, "", no_run, nullptr,
                 [](Context& context) { ImGui::SetClipboardText(context.selection.run.c_str()); }});
   registry.add({"runs.next", "Next run in the table", "Runs", ImGuiKey_J, "J", no_run, line("runs show"),
-                [this](Context& context) { move_by(context, listed_, 1); }});
+                [this](Context& context) { move_by(context, listed_, 1); }, ImGuiKey_None, "runs"});
   registry.add({"runs.previous", "Previous run in the table", "Runs", ImGuiKey_K, "K", no_run, line("runs show"),
-                [this](Context& context) { move_by(context, listed_, -1); }});
+                [this](Context& context) { move_by(context, listed_, -1); }, ImGuiKey_None, "runs"});
 }
 
 void ViewRuns::list_runs(const Context& context) {
@@ -312,35 +330,6 @@ void ViewRuns::draw_footer(Context& context) {
   }
 }
 
-void ViewRuns::draw_kill_dialog(Context& context) {
-  constexpr const char* kTitle = "Kill run###runs.kill.dialog";
-  if (!context.stop_asked.empty() && !ImGui::IsPopupOpen(kTitle)) ImGui::OpenPopup(kTitle);
-  ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Appearing, {0.5F, 0.5F});
-  if (!ImGui::BeginPopupModal(kTitle, nullptr, ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoSavedSettings)) return;
-  const auto run = context.state.find(context.stop_asked);
-  if (!run) {
-    ImGui::CloseCurrentPopup();
-  } else {
-    text(run->record.name + "  " + run->record.id, Role::heading);
-    text(fmt::format("Its {} workers end at once; what came after the last checkpoint is lost (last step {}).", run->record.world_size,
-                     run->record.last_step),
-         Role::label);
-    text("$ ringwright stop --force " + run->record.id, Role::code, Token::text2);
-    ImGui::Dummy({px(1), px(4)});
-    if (ImGui::Button("Cancel###cancel")) context.stop_asked.clear(), ImGui::CloseCurrentPopup();
-    ImGui::SetItemDefaultFocus();
-    ImGui::SameLine();
-    if (ImGui::Button("Kill now###kill")) {
-      context.source.stop(context.stop_asked, true);
-      context.cli_line = "ringwright stop --force " + context.stop_asked;
-      context.stop_asked.clear();
-      ImGui::CloseCurrentPopup();
-    }
-  }
-  if (ImGui::IsKeyPressed(ImGuiKey_Escape)) context.stop_asked.clear(), ImGui::CloseCurrentPopup();
-  ImGui::EndPopup();
-}
-
 void ViewRuns::draw(Context& context) {
   if (context.state.failure() && context.state.runs().empty()) {
     error_state(*context.state.failure());
@@ -368,7 +357,6 @@ void ViewRuns::draw(Context& context) {
     draw_table(context, std::max(px(60), ImGui::GetContentRegionAvail().y - px(kFooterHeight)));
     draw_footer(context);
   }
-  draw_kill_dialog(context);
 }
 
 namespace {

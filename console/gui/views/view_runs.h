@@ -25,7 +25,6 @@ class ViewRuns : public View {
   void draw_row(Context& context, const std::shared_ptr<Run>& run);
   void draw_footer(Context& context);
   void draw_stop_buttons(Context& context, const Run& run);
-  void draw_kill_dialog(Context& context);
 
   std::string filter_;
   bool focus_filter_ = false;

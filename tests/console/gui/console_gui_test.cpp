@@ -37,7 +37,7 @@ TEST_F(Console, EachWorkspaceOpensItsViews) {
       engine->ItemClick(("//###shell.top/###workspace." + std::string(entry.id)).c_str());
       engine->Yield(3);
       IM_CHECK_STR_EQ(self().context().workspace.c_str(), entry.id);
-      for (const std::string& view : entry.views) IM_CHECK(engine->WindowInfo(("//###view." + view).c_str(), ImGuiTestOpFlags_NoError).ID != 0);
+      for (const std::string& view : entry.views()) IM_CHECK(engine->WindowInfo(("//###view." + view).c_str(), ImGuiTestOpFlags_NoError).ID != 0);
     }
   });
 }
@@ -111,7 +111,7 @@ TEST_F(Console, StopAsksNothingAndKillAsks) {
     IM_CHECK(self().context().state.find(id)->record.state == history::RunState::stopping);
     engine->ItemClick("###runs.kill");
     engine->Yield(2);
-    engine->ItemClick("//$FOCUSED/###kill");
+    engine->ItemClick("//$FOCUSED/###confirm");
     engine->Yield(3);
     IM_CHECK(self().context().state.find(id)->record.state == history::RunState::stopped);
   });
@@ -200,7 +200,7 @@ TEST_F(Console, EveryCommandHasATitleAndIsListedOnce) {
     EXPECT_FALSE(command.title.empty());
     EXPECT_TRUE(command.run != nullptr) << command.id;
     if (command.chord != 0) {
-      EXPECT_TRUE(keys.insert(command.keys).second) << command.keys << " is taken twice";
+      EXPECT_TRUE(keys.insert(command.view + " " + command.keys).second) << command.keys << " is taken twice in view '" << command.view << "'";
     }
   }
 }

@@ -1,0 +1,31 @@
+// The made-up runs of a demonstration: the same on every machine and at each start.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "console/gui/data/state.h"
+
+namespace ringwright::gui::demo {
+
+inline constexpr int64_t kSecond_ns = 1'000'000'000;
+inline constexpr int64_t kNow_unix_ns = 1'772'452'800 * kSecond_ns;  // 2026-03-02 12:00:00 UTC
+
+history::RunRecord record_of(int index);
+std::map<std::string, std::shared_ptr<Series>> metrics_of(int index, const history::RunRecord& run);
+std::vector<history::LogLine> logs_of(int index, const history::RunRecord& run);
+RunParts parts_of(int index, const history::RunRecord& run);
+
+// What a run that goes on does in `step`: its points, a line of its log, and what each rank spent its time on.
+nlohmann::json points_at(int index, int64_t step);
+std::string log_text_at(int index, int64_t step);
+int64_t tokens_at(int index, int64_t step);
+std::vector<history::SpanRecord> spans_at(int index, const history::RunRecord& run, int64_t step);
+
+// A history file with the first `runs` runs; `details_max` of them with metrics, logs and all else.
+void write_history(const std::filesystem::path& file, int runs, int details_max);
+
+}  // namespace ringwright::gui::demo
