@@ -8,7 +8,9 @@
 #include <iostream>
 
 #include "console/gui/app/preferences.h"
+#include "console/gui/services/recipe_commands.h"
 #include "console/gui/services/style.h"
+#include "shared/base/paths.h"
 
 namespace ringwright::gui {
 namespace {
@@ -61,6 +63,9 @@ Application::Application(const Options& options, Graphics& graphics) : graphics_
   context_->still = options.screenshot.has_value();
   if (context_->still) context_->selection.rank = 1;  // a picture of a layout shows what a click on a rank lights
   add_shell_commands(commands_);
+  add_recipe_commands(commands_);
+  if (personal_) context_->recipe.keep_journal(paths::config_directory() / "console");
+  if (options.recipe) context_->recipe.open(*options.recipe);
   shell_ = std::make_unique<Shell>(*context_, personal_);
   if (is_workspace(options.view)) {
     context_->workspace = options.view;
@@ -81,8 +86,19 @@ Application::~Application() {
 void Application::take_updates() {
   for (Update& update : queue_.take(kUpdatesPerFrameMax)) state_.apply(std::move(update));
   for (Notice& notice : state_.take_notices()) context_->notify(std::move(notice));
+  take_recipe();
   show_newest_runs();
   context_->places.note(context_->selection);
+}
+
+void Application::take_recipe() {
+  RecipeWorkbench& recipe = context_->recipe;
+  recipe.poll();
+  for (Notice& notice : recipe.take_notices()) context_->notify(std::move(notice));
+  if (const auto run = recipe.take_started_run()) {
+    context_->select(*run);
+    context_->requested_workspace = "watch";
+  }
 }
 
 void Application::show_newest_runs() {
@@ -112,7 +128,7 @@ void Application::show_newest_runs() {
 
 bool Application::is_reading() const {
   if (!state_.runs_known() && !state_.failure()) return true;
-  if (background_->busy()) return true;
+  if (background_->busy() || !context_->recipe.is_idle()) return true;
   return std::any_of(state_.runs().begin(), state_.runs().end(), [](const auto& run) { return run->details == Loading::reading; });
 }
 

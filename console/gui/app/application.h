@@ -28,6 +28,7 @@ class Application {
 
  private:
   void take_updates();
+  void take_recipe();
   void show_newest_runs();
   void measure();
 

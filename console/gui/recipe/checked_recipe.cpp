@@ -3,6 +3,8 @@
 #include <charconv>
 #include <chrono>
 
+#include "console/gui/recipe/line_ends.h"
+
 namespace ringwright::gui {
 namespace {
 
@@ -67,6 +69,8 @@ CheckedRecipe check_recipe(const CheckQuestion& question) {
     checked.fault = internal_error(error, question.file.string());
     return checked;
   }
+  checked.parents = load_parents(*checked.recipe);
+  checked.line_ends = line_ends(*checked.recipe, checked.parents.get());
   try {
     checked.findings = support_matrix::check(*checked.recipe, options);
     look_at_step(options, checked);

@@ -32,9 +32,11 @@ struct CheckQuestion {
 struct CheckedRecipe {
   uint64_t version = 0;
   std::string text;
-  std::shared_ptr<const recipe::Recipe> recipe;  // null: the text does not load
-  std::optional<ErrorParts> fault;               // why it does not load
-  int fault_line = 0, fault_column = 0;          // in this text, from 1; 0: the fault is elsewhere
+  std::shared_ptr<const recipe::Recipe> recipe;   // null: the text does not load
+  std::optional<ErrorParts> fault;                // why it does not load
+  int fault_line = 0, fault_column = 0;           // in this text, from 1; 0: the fault is elsewhere
+  std::shared_ptr<const recipe::Recipe> parents;  // what they alone give; null: there are none
+  std::vector<std::string> line_ends;             // words behind the lines of the text
   std::vector<support_matrix::Finding> findings;
   std::optional<ErrorParts> check_fault;  // nothing could be said: no row counts as passed
   std::optional<support_matrix::RecipeFlow> flow;

@@ -83,9 +83,8 @@ void RecipeWorkbench::replace_document(RecipeDocument document) {
   checked_.reset();
   loaded_.reset();
   guards_ = {};
-  key_.clear();
   model_folder_.clear();
-  jump_ = Jump{0};
+  jump_ = Jump{};
   if (journal_) journal_->follow(document_);
 }
 
@@ -208,13 +207,12 @@ void RecipeWorkbench::choose_target(support_matrix::Target target) {
 
 void RecipeWorkbench::choose_model_folder(fs::path folder) { model_folder_ = std::move(folder); }
 
-void RecipeWorkbench::jump_to_key(const std::string& key) {
-  key_ = key;
+void RecipeWorkbench::jump_to_key(const std::string& key, bool focus) {
   // The key itself, else the nearest section of it that this text writes.
   for (std::string part = key; !part.empty();) {
     const size_t line = line_of(outline(), part);
     if (line != std::string::npos) {
-      jump_ = Jump{outline_[line].key_begin};
+      jump_ = Jump{outline_[line].key_begin, focus};
       return;
     }
     const size_t dot = part.rfind('.');
@@ -222,11 +220,11 @@ void RecipeWorkbench::jump_to_key(const std::string& key) {
   }
 }
 
-void RecipeWorkbench::jump_to(const GuardRow& row) {
-  jump_to_key(row.key);
+void RecipeWorkbench::jump_to(const GuardRow& row, bool focus) {
+  jump_to_key(row.key, focus);
   if (!row.own_line || row.origin.line < 1 || static_cast<size_t>(row.origin.line) > outline().size()) return;
   const OutlineLine& line = outline_[static_cast<size_t>(row.origin.line) - 1];
-  jump_ = Jump{line.key_begin < line.key_end ? line.key_begin : line.begin};
+  jump_ = Jump{line.key_begin < line.key_end ? line.key_begin : line.begin, focus};
 }
 
 void RecipeWorkbench::launch() {

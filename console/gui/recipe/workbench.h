@@ -1,4 +1,4 @@
-// The recipe that the Prepare workspace is about: the document, what is known of it, and the one key, target and row that all its views show.
+// The recipe that the Prepare workspace is about: the document, what is known of it, and the target and the model folder that all its views go by.
 // Owned by the draw thread; files, checks and programs are worked on elsewhere, and what comes of them is taken in by poll().
 #pragma once
 
@@ -26,6 +26,7 @@ inline constexpr size_t kRecipeBytesMax = size_t{4} << 20;
 // Where the editor is to put its caret.
 struct Jump {
   size_t offset = 0;
+  bool focus = false;  // the keyboard goes there too
 };
 
 class RecipeWorkbench {
@@ -64,12 +65,12 @@ class RecipeWorkbench {
   const std::filesystem::path& model_folder() const { return model_folder_; }
   void choose_model_folder(std::filesystem::path folder);
 
-  // The current key: the caret's, or that of the row that was chosen.
-  const std::string& key() const { return key_; }
-  void choose_key(const std::string& key) { key_ = key; }
-  void jump_to(const GuardRow& row);
-  void jump_to_key(const std::string& key);
+  // Moves the editor's caret to where the key, or the nearest section of it, is written.
+  void jump_to(const GuardRow& row, bool focus = false);
+  void jump_to_key(const std::string& key, bool focus = false);
   std::optional<Jump> take_jump() { return std::exchange(jump_, std::nullopt); }
+
+  bool editor_has_keys = false;  // the text field that has the keyboard is the recipe's editor
 
   // Starts a run of the file as it is, with the command line's program. Its id comes through take_started_run().
   void launch();
@@ -98,7 +99,6 @@ class RecipeWorkbench {
   std::shared_ptr<const CheckedRecipe> checked_, loaded_;
   GuardList guards_;
   support_matrix::Target target_ = support_matrix::Target::ringwright;
-  std::string key_;
   std::optional<Jump> jump_;
   std::optional<std::string> started_run_;
   std::vector<Notice> notices_;

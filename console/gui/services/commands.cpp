@@ -68,11 +68,12 @@ bool CommandRegistry::run(const std::string& id, Context& context) const {
 // G and then a letter goes to a view. True when this frame's key was taken.
 bool CommandRegistry::handle_sequence(Context& context) {
   if (ImGui::GetIO().WantTextInput) return false;
-  if (ImGui::IsKeyChordPressed(ImGuiKey_G)) {
+  const bool waits = ImGui::GetTime() - g_pressed_at_ <= kSequenceSeconds;
+  if (!waits && ImGui::IsKeyChordPressed(ImGuiKey_G)) {
     g_pressed_at_ = ImGui::GetTime();
     return true;
   }
-  if (ImGui::GetTime() - g_pressed_at_ > kSequenceSeconds) return false;
+  if (!waits) return false;
   for (const Command& command : commands_) {
     if (command.after_g == ImGuiKey_None || !ImGui::IsKeyChordPressed(command.after_g)) continue;
     g_pressed_at_ = -10;

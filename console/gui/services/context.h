@@ -11,6 +11,7 @@
 #include "console/gui/data/background.h"
 #include "console/gui/data/source.h"
 #include "console/gui/data/state.h"
+#include "console/gui/recipe/workbench.h"
 #include "console/gui/services/confirmation.h"
 
 namespace ringwright::gui {
@@ -66,6 +67,7 @@ struct Context {
   CommandRegistry& commands;
   Background& background;
   Selection selection;
+  RecipeWorkbench recipe;
 
   std::string workspace = "watch";
   std::string cli_line;  // what the last action would be on the command line
@@ -82,7 +84,7 @@ struct Context {
   std::string requested_workspace;
   nlohmann::json kept = nlohmann::json::object();  // what views remember from one start to the next, by view
   bool keep_wanted = false;                        // it has changed
-  bool palette_wanted = false, quit_wanted = false, reset_layout_wanted = false, style_changed = false;
+  bool palette_wanted = false, open_recipe_wanted = false, quit_wanted = false, reset_layout_wanted = false, style_changed = false;
   double events_per_s = 0, frame_ms = 0;
 
   // The current run, or null.

@@ -37,9 +37,11 @@ void next_problem(Context& context) {
   }
   if (problems.empty()) return;
   std::stable_sort(problems.begin(), problems.end(), [](const GuardRow* a, const GuardRow* b) { return a->origin.line < b->origin.line; });
-  const auto current = std::find_if(problems.begin(), problems.end(), [&](const GuardRow* row) { return row->key == context.recipe.key(); });
+  const auto current = std::find_if(problems.begin(), problems.end(), [&](const GuardRow* row) { return row->key == context.selection.recipe_key; });
   const bool wraps = current == problems.end() || current + 1 == problems.end();
-  context.recipe.jump_to(wraps ? *problems.front() : **(current + 1));
+  const GuardRow& next = wraps ? *problems.front() : **(current + 1);
+  context.selection.recipe_key = next.key;
+  context.recipe.jump_to(next, true);
   context.focus_view = "launch";
 }
 
@@ -79,7 +81,7 @@ void add_edit_commands(CommandRegistry& registry) {
 
 }  // namespace
 
-std::string quoted(const std::string& word) {
+std::string shell_word(const std::string& word) {
   const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](char byte) {
     return std::isalnum(static_cast<unsigned char>(byte)) != 0 || std::string_view("_-./=+:,%@").find(byte) != std::string_view::npos;
   });
@@ -94,17 +96,17 @@ std::string recipe_argument(const Context& context) {
   std::error_code failed;
   const fs::path here = fs::current_path(failed), file = context.recipe.document().file();
   const std::string below = file.lexically_relative(here).string();
-  return quoted(failed || below.empty() || below.starts_with("..") ? file.string() : below);
+  return shell_word(failed || below.empty() || below.starts_with("..") ? file.string() : below);
 }
 
 std::string recipe_set_line(const Context& context, const std::string& key, const std::string& value) {
-  return fmt::format("ringwright recipe set {} {}", recipe_argument(context), quoted("++" + key + "=" + value));
+  return fmt::format("ringwright recipe set {} {}", recipe_argument(context), shell_word("++" + key + "=" + value));
 }
 
 std::string recipe_set_line(const Context& context, const std::vector<support_matrix::Change>& changes) {
   std::string set, unset;
   for (const support_matrix::Change& change : changes)
-    (change.removes ? unset : set) += " " + quoted(change.removes ? change.key : "++" + support_matrix::as_override(change));
+    (change.removes ? unset : set) += " " + shell_word(change.removes ? change.key : "++" + support_matrix::as_override(change));
   std::string line;
   if (!set.empty()) line = "ringwright recipe set " + recipe_argument(context) + set;
   if (!unset.empty()) line += (line.empty() ? "" : " && ") + ("ringwright recipe unset " + recipe_argument(context) + unset);
@@ -124,13 +126,8 @@ LaunchState launch_state(const Context& context) {
   const int ranks = ranks_of(*recipe.checked());
   LaunchState state{fmt::format("{} on {} rank{}", recipe.document().is_dirty() ? "Save and launch" : "Launch", ranks, ranks == 1 ? "" : "s"), ""};
   if (context.read_only) state.reason = "the console was started with --read-only";
-  if (!context.source.can_launch()) state.reason = "this console shows recorded runs; start ringwright-console without a file";
+  if (context.state.link().place == "demo") state.reason = "a demonstration starts no runs; start ringwright-console without --demo";
   return state;
-}
-
-bool view_takes_keys(const Context& context) {
-  return !context.keys_taken && !ImGui::GetIO().WantTextInput && ImGui::IsWindowFocused(ImGuiFocusedFlags_RootAndChildWindows) &&
-         !ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
 }
 
 std::vector<fs::path> sample_folders() {
@@ -155,8 +152,8 @@ void add_recipe_commands(CommandRegistry& registry) {
                   return context.recipe.document().is_dirty() ? Refusal() : Refusal("there is nothing to save");
                 },
                 nullptr, [](Context& context) { context.recipe.save(); }});
-  registry.add({"recipe.reload", "Read the recipe's file again", "Recipe", 0, "", needs_recipe, nullptr,
-                [](Context& context) { context.recipe.reload(); }});
+  registry.add(
+      {"recipe.reload", "Read the recipe's file again", "Recipe", 0, "", needs_recipe, nullptr, [](Context& context) { context.recipe.reload(); }});
   add_edit_commands(registry);
   registry.add({"recipe.launch", "Launch the recipe", "Recipe", 0, "Ctrl+Enter",
                 [](const Context& context) -> Refusal {

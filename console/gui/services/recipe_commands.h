@@ -15,7 +15,7 @@ namespace ringwright::gui {
 void add_recipe_commands(CommandRegistry& registry);
 
 // A word as a shell takes it.
-std::string quoted(const std::string& word);
+std::string shell_word(const std::string& word);
 // The recipe's file as a word of a command line, from the working directory where it lies below it; "RECIPE" while none is open.
 std::string recipe_argument(const Context& context);
 // "ringwright recipe set FILE a.b=c", or unset.
@@ -28,8 +28,6 @@ struct LaunchState {
   bool refused = false;
 };
 LaunchState launch_state(const Context& context);
-// Whether a plain key is for the view that is being drawn: it has the focus, and nobody else takes keys.
-bool view_takes_keys(const Context& context);
 // Folders with recipes to begin with, those that exist.
 std::vector<std::filesystem::path> sample_folders();
 

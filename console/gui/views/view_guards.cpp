@@ -90,13 +90,14 @@ void ViewGuards::move(Context& context, int by) {
   const int last = static_cast<int>(rows.size()) - 1;
   const int next = found == rows.end() ? 0 : std::clamp(static_cast<int>(found - rows.begin()) + by, 0, last);
   current_ = rows[static_cast<size_t>(next)]->id;
-  context.recipe.choose_key(rows[static_cast<size_t>(next)]->key);
+  context.selection.recipe_key = rows[static_cast<size_t>(next)]->key;
   scroll_wanted_ = true;
 }
 
 void ViewGuards::add_commands(CommandRegistry& registry) {
-  const auto add = [&](const char* id, const char* title, const char* keys, auto refusal, std::function<void(Context&)> run) {
-    registry.add({id, title, "Guards", 0, keys, refusal, check_line, std::move(run)});
+  using Refusal = std::function<std::optional<std::string>(const Context&)>;
+  const auto add = [&](const char* id, const char* title, ImGuiKey key, const char* keys, Refusal refusal, std::function<void(Context&)> run) {
+    registry.add({id, title, "Guards", key, keys, std::move(refusal), check_line, std::move(run), ImGuiKey_None, "guards"});
   };
   const auto has_rows = [](const Context& context) -> std::optional<std::string> {
     if (!context.recipe.is_open()) return "no recipe is open";
@@ -105,13 +106,14 @@ void ViewGuards::add_commands(CommandRegistry& registry) {
   const auto has_current = [this](const Context& context) -> std::optional<std::string> {
     return current_row(context) != nullptr ? std::nullopt : std::optional<std::string>("no row is selected (J, K)");
   };
-  add("guards.next", "Next guard", "J", has_rows, [this](Context& context) { move(context, 1); });
-  add("guards.previous", "Previous guard", "K", has_rows, [this](Context& context) { move(context, -1); });
-  add("guards.jump", "Go to the key of this guard", "Enter", has_current, [this](Context& context) {
-    context.recipe.jump_to(*current_row(context));
+  add("guards.next", "Next guard", ImGuiKey_J, "J", has_rows, [this](Context& context) { move(context, 1); });
+  add("guards.previous", "Previous guard", ImGuiKey_K, "K", has_rows, [this](Context& context) { move(context, -1); });
+  add("guards.jump", "Go to the key of this guard", ImGuiKey_Enter, "Enter", has_current, [this](Context& context) {
+    context.selection.recipe_key = current_row(context)->key;
+    context.recipe.jump_to(*current_row(context), true);
     context.focus_view = "launch";
   });
-  registry.add({"guards.fix", "Make the change that this guard offers", "Guards", 0, "F",
+  registry.add({"guards.fix", "Make the change that this guard offers", "Guards", ImGuiKey_F, "F",
                 [this](const Context& context) -> std::optional<std::string> {
                   const GuardRow* row = current_row(context);
                   if (row == nullptr) return "no row is selected (J, K)";
@@ -121,10 +123,11 @@ void ViewGuards::add_commands(CommandRegistry& registry) {
                   const GuardRow* row = current_row(context);
                   return row == nullptr || row->changes.empty() ? std::string() : recipe_set_line(context, row->changes);
                 },
-                [this](Context& context) { context.recipe.apply_fix(*current_row(context)); }});
+                [this](Context& context) { context.recipe.apply_fix(*current_row(context)); }, ImGuiKey_None, "guards"});
   for (size_t i = 0; i < kTargets.size(); ++i) {
     add((std::string("guards.target.") + kTargets[i].name).c_str(), (std::string("Guards of ") + kTargets[i].name).c_str(),
-        std::to_string(i + 1).c_str(), nullptr, [target = kTargets[i].target](Context& context) { context.recipe.choose_target(target); });
+        static_cast<ImGuiKey>(ImGuiKey_1 + i), std::to_string(i + 1).c_str(), nullptr,
+        [target = kTargets[i].target](Context& context) { context.recipe.choose_target(target); });
   }
 }
 
@@ -226,11 +229,12 @@ void ViewGuards::draw_row(Context& context, const GuardRow& row) {
   ImGui::SetNextItemAllowOverlap();
   if (ImGui::InvisibleButton("###row", {width, height})) {
     current_ = row.id;
+    context.selection.recipe_key = row.key;
     context.recipe.jump_to(row);
     context.cli_line = check_line(context);
   }
   const bool hovered = ImGui::IsItemHovered(), is_current = row.id == current_;
-  const bool lit = is_current || (!row.key.empty() && row.key == context.recipe.key());
+  const bool lit = is_current || (!row.key.empty() && row.key == context.selection.recipe_key);
   if (is_current && scroll_wanted_) ImGui::SetScrollHereY(0.5F), scroll_wanted_ = false;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 end{start.x + width, start.y + height};
@@ -262,7 +266,7 @@ void ViewGuards::draw_skipped(Context& context, const GuardList& guards) {
   if (ImGui::InputTextWithHint("###guards.model.folder", "folder with config.json, then Enter", &model_folder_,
                                ImGuiInputTextFlags_EnterReturnsTrue)) {
     context.recipe.choose_model_folder(model_folder_);
-    context.cli_line = check_line(context) + " --model " + quoted(model_folder_);
+    context.cli_line = check_line(context) + " --model " + shell_word(model_folder_);
     model_wanted_ = false;
   }
 }
@@ -283,26 +287,6 @@ void ViewGuards::draw_rows(Context& context, const GuardList& guards) {
   draw_skipped(context, guards);
 }
 
-void ViewGuards::handle_keys(Context& context) {
-  if (!view_takes_keys(context)) return;
-  struct Key {
-    ImGuiKey key;
-    const char* command;
-  };
-  static constexpr Key keys[] = {{ImGuiKey_J, "guards.next"},
-                                 {ImGuiKey_DownArrow, "guards.next"},
-                                 {ImGuiKey_K, "guards.previous"},
-                                 {ImGuiKey_UpArrow, "guards.previous"},
-                                 {ImGuiKey_Enter, "guards.jump"},
-                                 {ImGuiKey_F, "guards.fix"},
-                                 {ImGuiKey_1, "guards.target.ringwright"},
-                                 {ImGuiKey_2, "guards.target.automodel-0.6"},
-                                 {ImGuiKey_3, "guards.target.automodel-0.4"}};
-  for (const Key& key : keys) {
-    if (ImGui::IsKeyChordPressed(key.key)) context.commands.run(key.command, context);
-  }
-}
-
 void ViewGuards::draw(Context& context) {
   RecipeWorkbench& recipe = context.recipe;
   if (!recipe.is_open()) {
@@ -313,7 +297,8 @@ void ViewGuards::draw(Context& context) {
   draw_targets(context);
   if (recipe.is_checking()) {  // a thin line that something is under way; the old list stays
     const ImVec2 start = ImGui::GetCursorScreenPos();
-    ImGui::GetWindowDrawList()->AddRectFilled({start.x, start.y - px(2)}, {start.x + ImGui::GetContentRegionAvail().x, start.y}, color(Token::accent));
+    ImGui::GetWindowDrawList()->AddRectFilled({start.x, start.y - px(2)}, {start.x + ImGui::GetContentRegionAvail().x, start.y},
+                                              color(Token::accent));
   }
   if (!recipe.loaded()) {
     if (recipe.checked() && recipe.checked()->fault)
@@ -328,7 +313,6 @@ void ViewGuards::draw(Context& context) {
   ImGui::Dummy({1, px(2)});
   if (ImGui::BeginChild("###guards.rows", {0, 0}, 0, ImGuiWindowFlags_NoNav)) draw_rows(context, recipe.guards());
   ImGui::EndChild();
-  handle_keys(context);
 }
 
 namespace {

@@ -26,7 +26,6 @@ class ViewGuards : public View {
   void draw_row_text(const Context& context, const GuardRow& row, ImVec2 start, float width) const;
   void draw_fix(Context& context, const GuardRow& row, ImVec2 start);
   void draw_skipped(Context& context, const GuardList& guards);
-  void handle_keys(Context& context);
   void move(Context& context, int by);
   const GuardRow* current_row(const Context& context) const;
   bool is_shown(const GuardRow& row) const { return shown_[static_cast<size_t>(row.state)]; }
