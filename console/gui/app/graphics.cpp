@@ -37,9 +37,15 @@ bool is_wayland_alone() { return std::getenv("WAYLAND_DISPLAY") != nullptr && st
 
 struct Graphics::Impl {
   Impl(Mode mode, int width, int height) : mode(mode), width(width), height(height) {
+    if (mode == Mode::none) {
+      open_contexts();
+      ImGui::GetIO().BackendFlags |= ImGuiBackendFlags_RendererHasTextures;
+      return;
+    }
     open_window();
     try {
       open_contexts();
+      open_renderer();
     } catch (...) {
       glfwDestroyWindow(window);
       glfwTerminate();
@@ -48,14 +54,43 @@ struct Graphics::Impl {
   }
 
   ~Impl() {
+    if (mode == Mode::none)
+      drop_textures();
+    else
+      close_renderer();
+    ImPlot::DestroyContext();
+    ImGui::DestroyContext();
+    if (mode == Mode::none) return;
+    glfwDestroyWindow(window);
+    glfwTerminate();
+  }
+
+  void close_renderer() {
     if (frame_buffer != 0) glDeleteFramebuffers(1, &frame_buffer);
     if (color_buffer != 0) glDeleteRenderbuffers(1, &color_buffer);
     ImGui_ImplOpenGL3_Shutdown();
     if (mode == Mode::window) ImGui_ImplGlfw_Shutdown();
-    ImPlot::DestroyContext();
-    ImGui::DestroyContext();
-    glfwDestroyWindow(window);
-    glfwTerminate();
+  }
+
+  // ImGui asks the renderer to make, change and drop textures; without a renderer each wish is granted at once.
+  static void grant_texture_wishes() {
+    for (ImTextureData* texture : ImGui::GetPlatformIO().Textures) {
+      if (texture->Status == ImTextureStatus_WantDestroy) {
+        texture->SetTexID(ImTextureID_Invalid);
+        texture->SetStatus(ImTextureStatus_Destroyed);
+      } else if (texture->Status != ImTextureStatus_OK) {
+        texture->SetTexID(1);
+        texture->SetStatus(ImTextureStatus_OK);
+      }
+    }
+  }
+
+  static void drop_textures() {
+    for (ImTextureData* texture : ImGui::GetPlatformIO().Textures) {
+      texture->SetTexID(ImTextureID_Invalid);
+      texture->SetStatus(ImTextureStatus_Destroyed);
+    }
+    ImGui::GetIO().BackendFlags &= ~ImGuiBackendFlags_RendererHasTextures;
   }
 
   void open_window() {
@@ -92,6 +127,9 @@ struct Graphics::Impl {
     io.ConfigFlags |= ImGuiConfigFlags_DockingEnable | ImGuiConfigFlags_NavEnableKeyboard;
     io.ConfigWindowsMoveFromTitleBarOnly = true;
     io.ConfigInputTextCursorBlink = mode == Mode::window;
+  }
+
+  void open_renderer() {
     if (mode == Mode::window) ImGui_ImplGlfw_InitForOpenGL(window, true);
     if (!ImGui_ImplOpenGL3_Init("#version 330 core")) fail("no OpenGL 3.3", "its functions could not be loaded");
     if (mode == Mode::offscreen) open_frame_buffer();
@@ -109,7 +147,7 @@ struct Graphics::Impl {
   }
 
   void new_frame() {
-    ImGui_ImplOpenGL3_NewFrame();
+    if (mode != Mode::none) ImGui_ImplOpenGL3_NewFrame();
     if (mode == Mode::window) {
       ImGui_ImplGlfw_NewFrame();
       glfwGetFramebufferSize(window, &width, &height);
@@ -118,6 +156,20 @@ struct Graphics::Impl {
       ImGui::GetIO().DeltaTime = kFrameSeconds;
     }
     ImGui::NewFrame();
+  }
+
+  // What ImGui has put together in this frame.
+  void render() const {
+    glBindFramebuffer(GL_FRAMEBUFFER, frame_buffer);
+    glViewport(0, 0, width, height);
+    const ImVec4 ground = to_vec4(theme()[Token::bg0]);
+    glClearColor(ground.x, ground.y, ground.z, 1);
+    glClear(GL_COLOR_BUFFER_BIT);
+    ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+    if (mode == Mode::window)
+      glfwSwapBuffers(window);
+    else
+      glFinish();  // nothing shows an offscreen frame, so nothing else keeps frames from queueing up faster than they are drawn
   }
 
   Mode mode;
@@ -134,28 +186,23 @@ void Graphics::frame(const std::function<void()>& draw) {
   impl_->new_frame();
   draw();
   ImGui::Render();
-  glBindFramebuffer(GL_FRAMEBUFFER, impl_->frame_buffer);
-  glViewport(0, 0, impl_->width, impl_->height);
-  const ImVec4 ground = to_vec4(theme()[Token::bg0]);
-  glClearColor(ground.x, ground.y, ground.z, 1);
-  glClear(GL_COLOR_BUFFER_BIT);
-  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
-  if (impl_->mode == Mode::window)
-    glfwSwapBuffers(impl_->window);
+  if (impl_->mode == Mode::none)
+    Impl::grant_texture_wishes();
   else
-    glFinish();  // nothing shows an offscreen frame, so nothing else keeps frames from queueing up faster than they are drawn
+    impl_->render();
 }
 
-bool Graphics::close_asked() const { return glfwWindowShouldClose(impl_->window) == GLFW_TRUE; }
+bool Graphics::close_asked() const { return impl_->mode == Mode::window && glfwWindowShouldClose(impl_->window) == GLFW_TRUE; }
 
 float Graphics::monitor_scale() const {
-  if (impl_->mode == Mode::offscreen) return 1;
+  if (impl_->mode != Mode::window) return 1;
   float x = 1, y = 1;
   glfwGetWindowContentScale(impl_->window, &x, &y);
   return x;
 }
 
 std::vector<uint8_t> Graphics::pixels() const {
+  if (impl_->mode == Mode::none) return {};
   const auto row_bytes = static_cast<size_t>(impl_->width) * 4, rows = static_cast<size_t>(impl_->height);
   std::vector<uint8_t> upside_down(row_bytes * rows), upright(row_bytes * rows);
   glBindFramebuffer(GL_FRAMEBUFFER, impl_->frame_buffer);

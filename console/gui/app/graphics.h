@@ -1,4 +1,5 @@
-// The window, OpenGL and ImGui's contexts. Offscreen, nothing is shown: frames go to a framebuffer object of exactly the asked size.
+// The window, OpenGL and ImGui's contexts. Offscreen, nothing is shown: frames go to a framebuffer object of exactly the asked size. Mode none
+// builds frames and draws none: it needs neither display nor OpenGL (what a frame costs, and what is in it, is measured with it).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@ namespace ringwright::gui {
 
 class Graphics {
  public:
-  enum class Mode { window, offscreen };
+  enum class Mode { window, offscreen, none };
   // Throws Error RW-GUI-001 (exit code 7) when there is no display, no window or no OpenGL 3.3; the text names the cause and the
   // command to use instead.
   Graphics(Mode mode, int width, int height);
@@ -22,13 +23,13 @@ class Graphics {
   // One frame: `draw` is called between ImGui's NewFrame and Render. `before` runs outside of a frame.
   void frame(const std::function<void()>& draw);
   bool close_asked() const;
-  // The monitor's content scale, 1 offscreen.
+  // The monitor's content scale, 1 without a window.
   float monitor_scale() const;
-  // RGBA rows from the top, of the last frame.
+  // RGBA rows from the top, of the last frame; empty in mode none.
   std::vector<uint8_t> pixels() const;
   int width() const;
   int height() const;
-  // Blocks until there is input or `seconds` have passed: an idle window draws a few frames a second.
+  // Blocks until there is input or `seconds` have passed: an idle window draws a few frames a second. In a window only.
   void wait_for_input(double seconds);
 
  private:

@@ -45,7 +45,7 @@ class Shell {
   // Saves the layout of the current workspace if it has changed.
   void save();
   // Shows one view alone over the whole dock area ("" = the workspace).
-  void show_only(const std::string& view) { only_view_ = view; }
+  void show_only(const std::string& view) { only_view_ = view, default_wanted_ = true; }
   View* view(const std::string& id);
 
  private:

@@ -78,7 +78,7 @@ struct Sample {
   double loss, lr, grad_norm, tokens_per_s;
 };
 
-Sample sample_at(const Scene& scene, int64_t step, Noise& noise) {
+Sample sample_at(const Scene& scene, int64_t step, Noise noise) {
   const double t = static_cast<double>(step);
   const double warm = std::min(1.0, t / 100);
   const double cosine = 0.5 * (1 + std::cos(std::numbers::pi * std::min(1.0, t / 1500)));
@@ -98,10 +98,16 @@ nlohmann::json points_of(const Sample& sample) {
   return {{"train/loss", sample.loss}, {"train/lr", sample.lr}, {"train/grad_norm", sample.grad_norm}, {"perf/tokens_per_s", sample.tokens_per_s}};
 }
 
-uint64_t seed_of(int index) { return 1000 + static_cast<uint64_t>(index); }
+// Each step has noise of its own, so the last values of a thousand runs are known without their series.
+Noise noise_at(int index, int64_t step) { return Noise((1000 + static_cast<uint64_t>(index)) * 1'000'003 + static_cast<uint64_t>(step)); }
 
-std::string log_text(const Scene& scene, int64_t step, Noise& noise) {
-  const Sample sample = sample_at(scene, step, noise);
+history::MetricPoint point_at(const Scene& scene, const history::RunRecord& run, int64_t step, double value) {
+  const int64_t time = run.started_unix_ns + static_cast<int64_t>(static_cast<double>(step) * scene.step_s * 1e9);
+  const auto tokens = static_cast<int64_t>(static_cast<double>(step) * scene.step_s * scene.tokens_per_s);
+  return {step, value, tokens, time, 0};
+}
+
+std::string log_text(int64_t step, const Sample& sample) {
   return fmt::format("step {} loss {:.4f} grad_norm {:.3f} lr {:.3e} tokens/s {:.0f}", step, sample.loss, sample.grad_norm, sample.lr,
                      sample.tokens_per_s);
 }
@@ -134,21 +140,26 @@ history::RunRecord record_of(int index) {
 }
 
 std::map<std::string, std::shared_ptr<Series>> metrics_of(int index, const history::RunRecord& run) {
-  const Scene& scene = kScenes[static_cast<size_t>(index) % kScenes.size()];
+  const Scene& scene = scene_of(index);
   std::map<std::string, std::shared_ptr<Series>> metrics;
-  Noise noise(seed_of(index));
   for (int64_t step = 1; step <= scene.steps; ++step) {
-    const Sample sample = sample_at(scene, step, noise);
-    const int64_t time = run.started_unix_ns + static_cast<int64_t>(static_cast<double>(step) * scene.step_s * 1e9);
-    const auto tokens = static_cast<int64_t>(static_cast<double>(step) * scene.step_s * scene.tokens_per_s);
-    const nlohmann::json points = points_of(sample);
+    const nlohmann::json points = points_at(index, step);
     for (const auto& [name, value] : points.items()) {
       std::shared_ptr<Series>& series = metrics[name];
       if (!series) series = std::make_shared<Series>();
-      series->append({step, value.get<double>(), tokens, time, 0});
+      series->append(point_at(scene, run, step, value.get<double>()));
     }
   }
   return metrics;
+}
+
+std::map<std::string, history::MetricPoint> latest_of(int index, const history::RunRecord& run) {
+  const Scene& scene = scene_of(index);
+  std::map<std::string, history::MetricPoint> latest;
+  if (scene.steps == 0) return latest;
+  const nlohmann::json points = points_at(index, scene.steps);
+  for (const auto& [name, value] : points.items()) latest[name] = point_at(scene, run, scene.steps, value.get<double>());
+  return latest;
 }
 
 std::vector<history::LogLine> logs_of(int index, const history::RunRecord& run) {
@@ -165,10 +176,9 @@ std::vector<history::LogLine> logs_of(int index, const history::RunRecord& run) 
         fmt::format("rank {} of {}: Gloo on 127.0.0.1, 1 thread, 7.3M parameters", rank, run.world_size));
   }
   add(run.started_unix_ns + 3 * kSecond, 0, "debug", "layout round_robin: 2 chunks a rank, sequence 2,048 padded to 2,048");
-  Noise noise(seed_of(index) + 77);
   for (int64_t step = std::max<int64_t>(1, scene.steps - 220); step <= scene.steps; ++step) {
     const int64_t time = run.started_unix_ns + static_cast<int64_t>(static_cast<double>(step) * scene.step_s * 1e9);
-    add(time, 0, "info", log_text(scene, step, noise));
+    add(time, 0, "info", log_text_at(index, step));
     if (step % 50 == 0)
       add(time + kSecond, 0, "info", fmt::format("validation at step {}: loss {:.4f} over 64 sequences", step, scene.loss_end + 0.06));
     if (step % 97 == 0)
@@ -231,15 +241,9 @@ void add_alerts(const Scene& scene, const history::RunRecord& run, RunParts& par
 
 }  // namespace
 
-nlohmann::json points_at(int index, int64_t step) {
-  Noise noise(seed_of(index) + static_cast<uint64_t>(step) * 31);
-  return points_of(sample_at(scene_of(index), step, noise));
-}
+nlohmann::json points_at(int index, int64_t step) { return points_of(sample_at(scene_of(index), step, noise_at(index, step))); }
 
-std::string log_text_at(int index, int64_t step) {
-  Noise noise(seed_of(index) + static_cast<uint64_t>(step) * 31);
-  return log_text(scene_of(index), step, noise);
-}
+std::string log_text_at(int index, int64_t step) { return log_text(step, sample_at(scene_of(index), step, noise_at(index, step))); }
 
 int64_t tokens_at(int index, int64_t step) {
   const Scene& scene = scene_of(index);
@@ -252,7 +256,7 @@ std::vector<history::SpanRecord> spans_at(int index, const history::RunRecord& r
   std::vector<history::SpanRecord> spans;
   const double step_ns = scene.step_s * 1e9;
   for (int rank = 0; rank < run.world_size; ++rank) {
-    Noise noise(seed_of(index) + static_cast<uint64_t>(step * 64 + rank));
+    Noise noise = noise_at(index, step * 64 + rank);
     const bool slow = run.world_size > 1 && rank == slow_rank(scene);
     double at = static_cast<double>(run.started_unix_ns) + static_cast<double>(step - 1) * step_ns;
     for (const Phase& phase : kPhases) {

@@ -16,6 +16,8 @@ inline constexpr int64_t kNow_unix_ns = 1'772'452'800 * kSecond_ns;  // 2026-03-
 
 history::RunRecord record_of(int index);
 std::map<std::string, std::shared_ptr<Series>> metrics_of(int index, const history::RunRecord& run);
+// The last value of each of them.
+std::map<std::string, history::MetricPoint> latest_of(int index, const history::RunRecord& run);
 std::vector<history::LogLine> logs_of(int index, const history::RunRecord& run);
 RunParts parts_of(int index, const history::RunRecord& run);
 

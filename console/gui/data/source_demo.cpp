@@ -100,11 +100,7 @@ class DemoSource : public Source {
 
   void push_latest(int index) {
     const history::RunRecord& run = records_[static_cast<size_t>(index)];
-    LatestRead update{run.id, {}};
-    for (const auto& [name, series] : demo::metrics_of(index, run)) {
-      const size_t last = series->size() - 1;
-      update.latest[name] = {series->step(last), series->value(last), series->tokens(last), series->time_unix_ns(last), 0};
-    }
+    LatestRead update{run.id, demo::latest_of(index, run)};
     if (update.latest.empty()) return;
     queue_.push(std::move(update));
     if (index >= kRunsWithDetails) return;

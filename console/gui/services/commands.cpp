@@ -54,7 +54,10 @@ std::optional<std::string> CommandRegistry::refusal(const std::string& id, const
 bool CommandRegistry::run(const std::string& id, Context& context) const {
   const Command* command = find(id);
   if (command == nullptr) return false;
-  if (const auto reason = refusal(id, context)) {
+  const auto reason = refusal(id, context);
+  context.last_command = id;
+  context.last_refused = reason.has_value();
+  if (reason) {
     context.notify(Notice::Level::warning, command->title + ": " + *reason);
     return false;
   }

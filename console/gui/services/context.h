@@ -70,7 +70,9 @@ struct Context {
   RecipeWorkbench recipe;
 
   std::string workspace = "watch";
-  std::string cli_line;  // what the last action would be on the command line
+  std::string cli_line;       // what the last action would be on the command line
+  std::string last_command;   // the one that was asked for last, by whatever way
+  bool last_refused = false;  // and it was refused
   std::deque<Toast> toasts;
   bool read_only = false;
   bool still = false;                  // no animation, no blinking: for pictures and for reduced motion

@@ -183,13 +183,15 @@ void apply_style() {
 
 std::string load_fonts() {
   ImFontAtlas* atlas = ImGui::GetIO().Fonts;
+  // Another application in the same context: its fonts are there, and one file opened twice is baked twice.
+  const bool loaded = atlas->Fonts.Size > 0 && atlas->Fonts.contains(look().fonts[0]);
   std::string missing;
   for (size_t i = 0; i < kFiles.size(); ++i) {
     const std::string path = path_of(kFiles[i]);
-    look().fonts[i] = path.empty() ? nullptr : atlas->AddFontFromFileTTF(path.c_str());
-    if (look().fonts[i] != nullptr) continue;
+    if (!loaded) look().fonts[i] = path.empty() ? nullptr : atlas->AddFontFromFileTTF(path.c_str());
+    if (!path.empty() && look().fonts[i] != nullptr) continue;
     if (missing.find(kFiles[i].package) == std::string::npos) missing += (missing.empty() ? "" : ", ") + std::string(kFiles[i].package);
-    if (i != kIconFile) look().fonts[i] = atlas->AddFontDefaultVector();
+    if (i != kIconFile && !loaded) look().fonts[i] = atlas->AddFontDefaultVector();
   }
   ImGui::GetIO().FontDefault = look().fonts[0];
   return missing.empty() ? "" : "Fonts are missing (Debian: " + missing + "); a built-in one is used";

@@ -64,7 +64,7 @@ void ViewLayout::add_commands(CommandRegistry& registry) {
     return fmt::format("ringwright layout --layout {} --cp {} --length {}", question_.layout, question_.cp, question_.batch_slots);
   };
   registry.add(
-      {"layout.next_step", "Next ring step", "Layout", 0, "", nullptr, cli, [this](Context&) { step_ = (step_ + 1) % std::max(1, question_.cp); }});
+      {"layout.step", "Next ring step", "Layout", 0, "", nullptr, cli, [this](Context&) { step_ = (step_ + 1) % std::max(1, question_.cp); }});
   registry.add({"layout.swap", "Swap the layout with the compared one", "Layout", 0, "", nullptr, cli, [this](Context&) {
                   if (compare_ != "off") std::swap(question_.layout, compare_);
                 }});

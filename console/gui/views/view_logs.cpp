@@ -25,6 +25,11 @@ void ViewLogs::add_commands(CommandRegistry& registry) {
   const auto follow_cli = [](const Context& context) { return "ringwright logs -f " + context.selection.run; };
   registry.add({"logs.follow", "Follow new log lines", "Logs", ImGuiKey_Space, "Space", nullptr, follow_cli, [this](Context&) { follow_ = !follow_; },
                 ImGuiKey_None, "logs"});
+  registry.add({"logs.clear", "Show all log lines: no filter, every level and rank", "Logs", 0, "", nullptr, cli, [this](Context&) {
+                  pattern_.clear();
+                  filter_.set_levels(0xF);
+                  filter_.set_rank(LogFilter::kAllRanks);
+                }});
   registry.add({"logs.next_error", "Next error line", "Logs", ImGuiKey_RightBracket, "]", nullptr, cli, [this](Context&) { jump_ = 1; },
                 ImGuiKey_None, "logs"});
   registry.add({"logs.previous_error", "Previous error line", "Logs", ImGuiKey_LeftBracket, "[", nullptr, cli, [this](Context&) { jump_ = -1; },
@@ -50,7 +55,7 @@ void ViewLogs::draw_level_chips() {
   }
 }
 
-void ViewLogs::draw_controls(const Run& run) {
+void ViewLogs::draw_controls(Context& context, const Run& run) {
   const float others = px(430);
   const float width = std::clamp(ImGui::GetContentRegionAvail().x - others, px(110), px(420));
   filter_field("###logs.filter", "Filter (RE2); !pattern excludes", pattern_, width, focus_filter_);
@@ -63,7 +68,7 @@ void ViewLogs::draw_controls(const Run& run) {
   if (choice("###logs.rank", "", rank_name(index), run.record.world_size + 2, rank_name, index, 104)) filter_.set_rank(index - 2);
   ImGui::SameLine(0, px(8));
   ImGui::PushStyleColor(ImGuiCol_Button, color(follow_ ? Token::sel : Token::bg3));
-  if (ImGui::Button("Follow###logs.follow")) follow_ = !follow_;
+  if (ImGui::Button("Follow###logs.follow")) context.commands.run("logs.follow", context);
   ImGui::PopStyleColor();
 }
 
@@ -156,7 +161,7 @@ void ViewLogs::draw(Context& context) {
     empty_state("No lines yet", waiting ? "The run is queued; its workers have not started" : "Lines appear as soon as a worker writes them");
     return;
   }
-  draw_controls(*run);
+  draw_controls(context, *run);
   if (jump_ != 0) jump_to_error(*run, std::exchange(jump_, 0));
   if (!filter_.error().empty()) text("Pattern: " + filter_.error() + " (the last good one is in use)", Role::hint, Token::error);
   if (run->log_lines_dropped > 0) {
@@ -164,11 +169,7 @@ void ViewLogs::draw(Context& context) {
          Role::hint, Token::text3);
   }
   if (filter_.lines(*run).empty()) {
-    if (empty_state("No line matches", "Filter, levels and rank leave none", "Show all###logs.clear")) {
-      pattern_.clear();
-      filter_.set_levels(0xF);
-      filter_.set_rank(LogFilter::kAllRanks);
-    }
+    if (empty_state("No line matches", "Filter, levels and rank leave none", "Show all###logs.clear")) context.commands.run("logs.clear", context);
     return;
   }
   draw_lines(*run);

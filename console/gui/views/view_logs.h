@@ -17,7 +17,7 @@ class ViewLogs : public View {
   size_t lines_shown() const { return lines_shown_; }
 
  private:
-  void draw_controls(const Run& run);
+  void draw_controls(Context& context, const Run& run);
   void draw_level_chips();
   void draw_lines(const Run& run);
   void draw_line(const Run& run, const history::LogLine& line, float width);

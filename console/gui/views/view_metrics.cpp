@@ -47,22 +47,25 @@ ImPlotSpec line_spec(Color ink, double alpha, float weight) {
   return spec;
 }
 
-void plot_decimated(const char* id, const Decimated& drawn, Color ink, double alpha, float weight, bool log) {
-  std::vector<double> positive;
-  const double* y = drawn.y.data();
-  if (log) {
-    positive = drawn.y;
-    for (double& value : positive) value = value > 0 ? value : std::numeric_limits<double>::quiet_NaN();
-    y = positive.data();
+// Each stretch between two breaks is a line of its own: a NaN must not become a corner of a triangle.
+void plot_stretches(const char* id, const Decimated& drawn, const ImPlotSpec& spec, bool log) {
+  const auto shows = [&](size_t i) { return std::isfinite(drawn.y[i]) && (!log || drawn.y[i] > 0); };
+  for (size_t begin = 0; begin < drawn.y.size();) {
+    size_t end = begin;
+    while (end < drawn.y.size() && shows(end)) ++end;
+    if (end > begin) ImPlot::PlotLine(id, drawn.x.data() + begin, drawn.y.data() + begin, static_cast<int>(end - begin), spec);
+    begin = end + 1;
   }
+}
+
+void plot_decimated(const char* id, const Decimated& drawn, Color ink, double alpha, float weight, bool log) {
   ImPlotSpec spec = line_spec(ink, alpha, weight);
-  const auto count = static_cast<int>(drawn.x.size());
   if (drawn.points_in_view < kMarkersBelow && alpha > 0.5) {
     spec.Marker = ImPlotMarker_Circle;
     spec.MarkerSize = px(2);
     spec.MarkerFillColor = spec.MarkerLineColor = spec.LineColor;
   }
-  if (count > 0) ImPlot::PlotLine(id, drawn.x.data(), y, count, spec);
+  plot_stretches(id, drawn, spec, log);
   if (drawn.lone_x.empty()) return;
   ImPlotSpec dot = spec;
   dot.Marker = ImPlotMarker_Circle;
@@ -91,6 +94,7 @@ void ViewMetrics::add_commands(CommandRegistry& registry) {
       {"metrics.log", "Logarithmic y axis", "Metrics", ImGuiKey_L, "L", nullptr, cli, [this](Context&) { log_ = !log_; }, ImGuiKey_None, "metrics"});
   registry.add(
       {"metrics.fit", "Show all steps", "Metrics", ImGuiKey_F, "F", nullptr, cli, [this](Context&) { fitted_ = true; }, ImGuiKey_None, "metrics"});
+  registry.add({"metrics.clear", "Clear the filter of Metrics", "Metrics", 0, "", nullptr, nullptr, [this](Context&) { filter_.clear(); }});
   registry.add({"metrics.smooth_more", "More smoothing", "Metrics", 0, "", nullptr, nullptr, [this](Context&) {
                   const auto* next = std::upper_bound(kSmoothings.begin(), kSmoothings.end(), smoothing_);
                   if (next != kSmoothings.end()) smoothing_ = *next;
@@ -101,7 +105,7 @@ void ViewMetrics::add_commands(CommandRegistry& registry) {
                 }});
 }
 
-void ViewMetrics::draw_controls() {
+void ViewMetrics::draw_controls(Context& context) {
   int axis = static_cast<int>(axis_);
   if (choice(
           "###metrics.x", "x", kAxisNames[static_cast<size_t>(axis)], 3, [](int i) { return std::string(kAxisNames[static_cast<size_t>(i)]); }, axis,
@@ -124,7 +128,7 @@ void ViewMetrics::draw_controls() {
   if (room > px(90)) filter_field("###metrics.filter", "Filter metrics", filter_, std::min(px(240), room), focus_filter_);
   if (!fitted_) {
     ImGui::SameLine(0, px(12));
-    if (ImGui::Button("All steps###metrics.fit")) fitted_ = true;
+    if (ImGui::Button("All steps###metrics.fit")) context.commands.run("metrics.fit", context);
   }
 }
 
@@ -420,7 +424,7 @@ void ViewMetrics::draw_grid(Context& context, const std::vector<Card>& list) {
 }
 
 void ViewMetrics::draw(Context& context) {
-  draw_controls();
+  draw_controls(context);
   const auto current = context.run();
   if (current && current->details == Loading::failed) {
     error_state(current->details_error);
@@ -437,7 +441,7 @@ void ViewMetrics::draw(Context& context) {
     if (!context.state.runs_known() || reading) {
       skeleton(6, px(40));
     } else if (!filter_.empty()) {
-      if (empty_state("No metric matches", "The filter is: " + filter_, "Clear###metrics.clear")) filter_.clear();
+      if (empty_state("No metric matches", "The filter is: " + filter_, "Clear###metrics.clear")) context.commands.run("metrics.clear", context);
     } else if (context.state.runs().empty()) {
       empty_state("Nothing to plot", "The first run appears here when it starts");
     } else {

@@ -41,7 +41,7 @@ class ViewMetrics : public View {
     bool current;
   };
 
-  void draw_controls();
+  void draw_controls(Context& context);
   std::vector<Card> cards(const Context& context) const;
   void draw_grid(Context& context, const std::vector<Card>& list);
   void draw_card(Context& context, const Card& card, float width, float height);

@@ -189,6 +189,7 @@ void ViewRuns::add_commands(CommandRegistry& registry) {
     return [verb](const Context& context) { return fmt::format("ringwright {} {}", verb, context.selection.run); };
   };
   const auto no_run = [](const Context& context) { return context.run() ? std::nullopt : std::optional<std::string>("no run is selected"); };
+  registry.add({"runs.clear", "Clear the filter of Runs", "Runs", 0, "", nullptr, nullptr, [this](Context&) { filter_.clear(); }});
   registry.add({"runs.mark", "Show or hide the current run in plots", "Runs", ImGuiKey_X, "X", no_run, nullptr, mark_current});
   registry.add({"runs.stop", "Stop the current run after its step", "Runs", ImGuiMod_Ctrl | ImGuiKey_Period, "Ctrl+.", cannot_change, line("stop"),
                 [](Context& context) { context.source.order(context.selection.run, Order::stop); }});
@@ -352,7 +353,7 @@ void ViewRuns::draw(Context& context) {
   ImGui::AlignTextToFramePadding();
   text(hits, Role::axis, Token::text2);
   if (listed_.empty()) {
-    if (empty_state("No run matches", "The filter is: " + filter_, "Clear###runs.clear")) filter_.clear();
+    if (empty_state("No run matches", "The filter is: " + filter_, "Clear###runs.clear")) context.commands.run("runs.clear", context);
   } else {
     draw_table(context, std::max(px(60), ImGui::GetContentRegionAvail().y - px(kFooterHeight)));
     draw_footer(context);

@@ -11,8 +11,14 @@ std::unique_ptr<Graphics> ConsoleTest::graphics_;
 ImGuiTestEngine* ConsoleTest::engine_ = nullptr;
 ConsoleTest* ConsoleTest::current_ = nullptr;
 
-void ConsoleTest::SetUpTestSuite() {
-  graphics_ = std::make_unique<Graphics>(Graphics::Mode::offscreen, 1600, 900);
+void ConsoleTest::SetUpTestSuite() { start(Graphics::Mode::offscreen, 1600, 900); }
+
+void ConsoleTest::start(Graphics::Mode mode, int width, int height) {
+  if (engine_ != nullptr) {
+    if (current_ != nullptr) current_->application_.reset();
+    TearDownTestSuite();
+  }
+  graphics_ = std::make_unique<Graphics>(mode, width, height);
   engine_ = ImGuiTestEngine_CreateContext();
   ImGuiTestEngineIO& io = ImGuiTestEngine_GetIO(engine_);
   io.ConfigRunSpeed = ImGuiTestRunSpeed_Fast;
@@ -30,6 +36,8 @@ void ConsoleTest::TearDownTestSuite() {
   ImGuiTestEngine_DestroyContext(engine_);
   engine_ = nullptr;
 }
+
+void ConsoleTest::TearDown() { current_ = nullptr; }
 
 void ConsoleTest::SetUp() {
   current_ = this;

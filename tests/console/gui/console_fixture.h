@@ -16,12 +16,15 @@
 
 namespace ringwright::gui {
 
-// One window and one engine for the whole program; each test has an application of its own.
+// One window and one engine for a whole suite; each test has an application of its own.
 class ConsoleTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite();
   static void TearDownTestSuite();
   void SetUp() override;
+  void TearDown() override;
+  // Graphics and engine anew: what was there is taken away. For suites with another mode, and for tests with another size.
+  static void start(Graphics::Mode mode, int width, int height);
 
   void open(const Options& options);
   void frames(int count);

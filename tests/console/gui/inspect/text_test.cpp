@@ -1,0 +1,115 @@
+// Every view in both themes, at two scales and in many states: no text is cut without an ellipsis, over another, pale or small.
+#include <gmock/gmock.h>
+#include <imgui_internal.h>
+
+#include <set>
+
+#include "console/gui/services/style.h"
+#include "tests/console/gui/console_fixture.h"
+#include "tests/console/gui/inspect/text_faults.h"
+#include "tests/console/gui/scenes.h"
+#include "tests/deep_tier.h"
+
+namespace ringwright::gui {
+namespace {
+
+class Texts : public ConsoleTest {
+ protected:
+  static void SetUpTestSuite() { start(Graphics::Mode::none, 1600, 900); }
+
+  // The faults of what is shown, each once however often it is drawn.
+  std::set<std::string> faults_now() {
+    frames(4);
+    const std::vector<DrawnText> texts = [&] {
+      const TextRecording recording;
+      frames(1);
+      return recording.texts();
+    }();
+    const TextMute muted;
+    frames(1);
+    const std::vector<std::string> faults = text_faults(texts, *ImGui::GetDrawData());
+    texts_ += texts.size();
+    return {faults.begin(), faults.end()};
+  }
+
+  void expect_clean(const Scene& scene, const char* theme_name, float factor) {
+    Options options = scene_options(scene, folder_.path());
+    options.theme = theme_name;
+    options.scale = factor;
+    open(options);
+    EXPECT_TRUE(eventually([&] { return !app().is_reading(); }));
+    if (scene.change) scene.change(context());
+    for (const ViewEntry& entry : view_entries()) {
+      app().shell().show_only(entry.id);
+      for (const std::string& fault : faults_now())
+        ADD_FAILURE() << entry.id << ", " << scene.name << ", " << theme_name << ", " << factor << ": " << fault;
+    }
+  }
+
+  void expect_clean_at(float factor) {
+    start(Graphics::Mode::none, static_cast<int>(1600 * factor), static_cast<int>(900 * factor));
+    for (const char* theme_name : {"dark", "light"}) {
+      for (const Scene& scene : data_scenes()) expect_clean(scene, theme_name, factor);
+      for (const Scene& scene : trouble_scenes()) expect_clean(scene, theme_name, factor);
+    }
+    RecordProperty("texts", static_cast<int>(texts_));
+  }
+
+  size_t texts_ = 0;
+};
+
+// The inspection itself: each kind of fault is found, and a clean text is none.
+TEST_F(Texts, FaultsAreFound) {
+  open(scene_options(data_scenes()[1], folder_.path()));
+  const auto draw_window = [](const std::function<void(ImDrawList*)>& draw) {
+    ImGui::NewFrame();
+    ImGui::SetNextWindowPos({0, 0});
+    ImGui::SetNextWindowSize({300, 200});
+    ImGui::Begin("inspected", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoSavedSettings);
+    draw(ImGui::GetWindowDrawList());
+    ImGui::End();
+    ImGui::Render();
+  };
+  const auto faults_of = [&](const std::function<void(ImDrawList*)>& draw) {
+    frames(1);
+    const TextRecording recording;
+    draw_window(draw);
+    const std::vector<DrawnText> texts = recording.texts();
+    const TextMute muted;
+    draw_window(draw);
+    return text_faults(texts, *ImGui::GetDrawData());
+  };
+  const auto at = [](ImDrawList* list, ImVec2 place, const char* words, float size = 14, Token ink = Token::text) {
+    list->AddText(font(Role::body), size, place, color(ink), words);
+  };
+  const auto one = [](const std::string& start) { return ::testing::ElementsAre(::testing::StartsWith(start)); };
+  EXPECT_THAT(faults_of([&](ImDrawList* list) { at(list, {20, 20}, "clean"), at(list, {20, 40}, "text"); }), ::testing::IsEmpty());
+  EXPECT_THAT(faults_of([&](ImDrawList* list) { at(list, {270, 20}, "longer than the window"); }), one("cut to"));
+  EXPECT_THAT(faults_of([&](ImDrawList* list) { at(list, {20, 20}, "one"), at(list, {30, 24}, "another"); }), one("over another"));
+  EXPECT_THAT(faults_of([&](ImDrawList* list) { at(list, {20, 20}, "small", 10); }), one("10 px"));
+  EXPECT_THAT(faults_of([&](ImDrawList* list) { at(list, {20, 20}, "pale", 14, Token::line2); }), one("contrast"));
+  EXPECT_THAT(faults_of([&](ImDrawList* list) {
+                list->AddRectFilled({10, 10}, {200, 60}, color(Token::text2), 4);
+                at(list, {20, 20}, "on a fill of nearly its colour");
+              }),
+              one("contrast"));
+}
+
+TEST_F(Texts, AreWholeApartAndReadableInEveryViewAt100Percent) { expect_clean_at(1); }
+TEST_F(Texts, AreWholeApartAndReadableInEveryViewAt200Percent) { expect_clean_at(2); }
+
+TEST_F(Texts, AreWholeApartAndReadableInEveryWorkspace) {
+  start(Graphics::Mode::none, 1600, 900);
+  for (const char* theme_name : {"dark", "light"}) {
+    for (const WorkspaceEntry& entry : workspaces()) {
+      Options options = scene_options(data_scenes()[2], folder_.path());
+      options.theme = theme_name;
+      options.view = entry.id;
+      open(options);
+      for (const std::string& fault : faults_now()) ADD_FAILURE() << entry.id << ", " << theme_name << ": " << fault;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ringwright::gui

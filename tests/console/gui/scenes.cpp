@@ -1,0 +1,107 @@
+#include "tests/console/gui/scenes.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "shared/history/store.h"
+
+namespace ringwright::gui {
+namespace {
+
+constexpr int64_t kSecond = 1'000'000'000;
+
+history::RunRecord record_of(const std::string& id, const std::string& name, const Context& context, int ranks) {
+  history::RunRecord record;
+  record.id = id;
+  record.name = name;
+  record.algorithm = "sft";
+  record.state = history::RunState::running;
+  record.created_unix_ns = context.source.now_unix_ns() - 3600 * kSecond;
+  record.started_unix_ns = record.created_unix_ns + kSecond;
+  record.world_size = ranks;
+  record.mesh = {{"pp", 1}, {"dp_replicate", 1}, {"dp_shard", 1}, {"cp", ranks}, {"tp", 1}};
+  record.recipe = {{"policy", {{"max_total_sequence_length", 1'000'000}}}};
+  record.last_step = 300;
+  return record;
+}
+
+DetailsRead details_of(const history::RunRecord& record, const std::string& metric, const std::string& text) {
+  DetailsRead read{record.id, {}, {}};
+  const auto series = std::make_shared<Series>();
+  for (int64_t step = 1; step <= 300; ++step)
+    series->append({step, 2.0 + std::sin(static_cast<double>(step) / 20), step * 1000, record.started_unix_ns + step * kSecond, 0});
+  read.metrics[metric] = series;
+  for (int rank = 0; rank < record.world_size; ++rank)
+    read.logs.push_back({static_cast<uint64_t>(rank) + 1, record.started_unix_ns + rank * kSecond, rank, rank % 9 == 0 ? "warn" : "info", text});
+  return read;
+}
+
+void show(Context& context, const std::vector<history::RunRecord>& records, const std::string& metric, const std::string& text) {
+  context.state.apply(RunsRead{records});
+  for (const history::RunRecord& record : records) {
+    context.state.apply(details_of(record, metric, text));
+    context.selection.shown.insert(record.id);
+  }
+  context.select(records.front().id);
+}
+
+void show_64_ranks(Context& context) {
+  show(context, {record_of("r_64000000", "llama-70b-cp64", context, 64)}, "train/loss", "rank is up, 1 thread, 1.1B parameters");
+  context.selection.rank = 33;
+}
+
+void show_long_names(Context& context) {
+  const std::string name = "packed-answers-with-a-name-that-somebody-made-from-every-key-that-differs-lr-3e-4-seed-17-cp2";
+  std::vector<history::RunRecord> records;
+  for (int i = 0; i < 3; ++i) {
+    records.push_back(record_of(fmt::format("r_9000000{}", i), name, context, 2));
+    records.back().reason = "stopped, because " + name;
+  }
+  show(context, records, "train/" + name, name + " " + name + " " + name);
+  context.notify(Notice::Level::warning, name, name);
+}
+
+void set_link(Context& context, LinkState state, int64_t age_s) {
+  Link link;
+  link.state = state;
+  link.place = "ssh://head-01.a-rather-long-cluster-name.example";
+  link.last_message_unix_ns = context.source.now_unix_ns() - age_s * kSecond;
+  context.state.apply(LinkChanged{link});
+}
+
+void show_error(Context& context) {
+  const ErrorParts parts{"RW-HIST-004", "the run's series cannot be read: the file ends inside a block", "history.db, run r_18f30000",
+                         "a whole block", "ringwright history check names what is damaged"};
+  for (const auto& run : context.state.runs()) context.state.apply(DetailsFailed{run->record.id, parts});
+  context.state.apply(Notice{Notice::Level::error, "alert hook 'page-the-night-shift' ended with exit code 3", "ringwright alert list"});
+}
+
+}  // namespace
+
+const std::vector<Scene>& data_scenes() {
+  static const std::vector<Scene> scenes = {
+      {"empty", 0, nullptr}, {"one", 1, nullptr}, {"many", 1000, nullptr}, {"ranks-64", 1, show_64_ranks}, {"long-names", 1, show_long_names}};
+  return scenes;
+}
+
+const std::vector<Scene>& trouble_scenes() {
+  static const std::vector<Scene> scenes = {{"stale", 12, [](Context& context) { set_link(context, LinkState::stale, 5); }},
+                                            {"lost", 12, [](Context& context) { set_link(context, LinkState::lost, 41); }},
+                                            {"error", 12, show_error}};
+  return scenes;
+}
+
+Options scene_options(const Scene& scene, const std::filesystem::path& folder) {
+  Options options;
+  options.screenshot = folder / "unused.png";  // a still console: no clock, no blinking, nothing of the user's is read or kept
+  options.demo_runs = scene.demo_runs;
+  options.theme = "dark";
+  options.scale = 1;
+  if (scene.demo_runs > 0) return options;
+  options.store = folder / "empty.db";
+  if (!std::filesystem::exists(*options.store)) history::Writer writer(*options.store, {});
+  return options;
+}
+
+}  // namespace ringwright::gui
