@@ -35,6 +35,15 @@ std::optional<Price> price_of_text(const fs::path& file, const std::string& text
   }
 }
 
+std::optional<model::ModelConfig> find_model(const recipe::Recipe& recipe, const fs::path& chosen) {
+  try {
+    const fs::path folder = chosen.empty() ? recipe::resolve_name(recipe, value_text(recipe, "policy.model_name")) : chosen;
+    return model::read_model_config(folder);
+  } catch (const Error&) {
+    return std::nullopt;  // the guards say why
+  }
+}
+
 void look_at_step(const support_matrix::CheckOptions& options, CheckedRecipe& checked) {
   try {
     checked.flow = support_matrix::recipe_flow(*checked.recipe, options);
@@ -71,6 +80,7 @@ CheckedRecipe check_recipe(const CheckQuestion& question) {
   }
   checked.parents = load_parents(*checked.recipe);
   checked.line_ends = line_ends(*checked.recipe, checked.parents.get());
+  checked.model = find_model(*checked.recipe, question.model_folder);
   try {
     checked.findings = support_matrix::check(*checked.recipe, options);
     look_at_step(options, checked);

@@ -16,6 +16,7 @@
 #include "console/gui/recipe/price.h"
 #include "shared/base/error.h"
 #include "shared/estimate/estimate.h"
+#include "shared/model/config.h"
 #include "shared/recipe/recipe.h"
 #include "shared/support_matrix/recipe_flow.h"
 #include "shared/support_matrix/support_matrix.h"
@@ -43,7 +44,7 @@ struct CheckedRecipe {
   std::optional<ErrorParts> flow_fault;
   std::optional<estimate::Estimate> estimate;
   std::optional<Price> price, saved_price;  // of this text, and of the file's
-  bool model_found = false;
+  std::optional<model::ModelConfig> model;  // nullopt: its config.json is not at hand, or of a family that is not trained here
   double took_ms = 0;
 };
 
