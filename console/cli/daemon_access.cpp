@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <sstream>
 #include <thread>
@@ -17,6 +18,8 @@
 
 #include "shared/base/host.h"
 #include "shared/base/paths.h"
+#include "shared/base/resources.h"
+#include "shared/history/ownership.h"
 #include "shared/history/store.h"
 
 extern char** environ;
@@ -31,6 +34,7 @@ constexpr auto kStartPoll = std::chrono::milliseconds(20);
 constexpr auto kOtherDaemonWait = std::chrono::milliseconds(300);
 constexpr auto kHandOverWait = std::chrono::seconds(5);
 constexpr int kNotFound = 127;
+constexpr uint64_t kOpenFilesMin = 64;
 
 // Beside this program, else by PATH.
 std::string daemon_program() {
@@ -86,9 +90,48 @@ bool writes_another_store(const nlohmann::json& daemon, const std::string& wante
   return !wanted.empty() && std::filesystem::weakly_canonical(wanted) != std::filesystem::weakly_canonical(daemon.value("store", ""));
 }
 
+// Taken before it is asked to end, so that it cannot be another process of the same number.
+class WatchedProcess {
+ public:
+  explicit WatchedProcess(pid_t pid) : descriptor_(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))) {
+    if (descriptor_ >= 0 || errno == ESRCH) return;
+    throw Error({"RW-CLI-022", std::string("the daemon's process cannot be watched: ") + std::strerror(errno), fmt::format("process {}", pid),
+                 "a daemon of the same user on this node", "end it with SIGTERM", ExitCode::unreachable});
+  }
+  ~WatchedProcess() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  WatchedProcess(const WatchedProcess&) = delete;
+  WatchedProcess& operator=(const WatchedProcess&) = delete;
+
+  bool has_gone() const { return descriptor_ < 0; }
+  void terminate() const { ::syscall(SYS_pidfd_send_signal, descriptor_, SIGTERM, nullptr, 0); }
+  // Without a time: as long as it takes.
+  bool wait_for_end(std::optional<std::chrono::milliseconds> wait) const {
+    if (has_gone()) return true;
+    pollfd ended{descriptor_, POLLIN, 0};
+    int ready = 0;
+    do ready = ::poll(&ended, 1, wait ? static_cast<int>(wait->count()) : -1);
+    while (ready < 0 && errno == EINTR);
+    return ready > 0;
+  }
+
+ private:
+  int descriptor_;
+};
+
 }  // namespace
 
-wire::Endpoints own_endpoints() { return wire::endpoints_in(paths::runtime_directory()); }
+Error lives_on(pid_t pid) {
+  return Error({"RW-CLI-022", "the daemon lives on", fmt::format("process {}", pid), "its end within 60 s",
+                "look at its runs with: ringwright daemon status", ExitCode::unreachable});
+}
+
+// Every command that talks to the daemon begins here; a socket of ZeroMQ that cannot have its files would end the program without a word.
+wire::Endpoints own_endpoints() {
+  resources::allow_open_files(kOpenFilesMin);
+  return wire::endpoints_in(paths::runtime_directory());
+}
 
 std::optional<nlohmann::json> hello(const wire::Endpoints& endpoints, const std::string& operation) {
   try {
@@ -100,20 +143,24 @@ std::optional<nlohmann::json> hello(const wire::Endpoints& endpoints, const std:
 }
 
 bool end_daemon(const nlohmann::json& daemon, const StopOptions& options, std::optional<std::chrono::milliseconds> wait) {
-  // Taken before it is asked to end, so that it cannot be another process of the same number.
-  const int process = static_cast<int>(::syscall(SYS_pidfd_open, daemon.at("pid").get<pid_t>(), 0));
-  if (process < 0 && errno == ESRCH) return true;
-  if (process < 0)
-    throw Error({"RW-CLI-022", std::string("the daemon's process cannot be watched: ") + std::strerror(errno),
-                 fmt::format("process {}", daemon.at("pid").get<pid_t>()), "a daemon of the same user on this node", "end it with SIGTERM",
-                 ExitCode::unreachable});
+  const WatchedProcess process(daemon.at("pid").get<pid_t>());
+  if (process.has_gone()) return true;
   wire::ControlClient(own_endpoints()).request("daemon.stop", {{"drain", options.drain}});
-  pollfd ended{process, POLLIN, 0};
-  int ready = 0;
-  do ready = ::poll(&ended, 1, wait ? static_cast<int>(wait->count()) : -1);
-  while (ready < 0 && errno == EINTR);
-  ::close(process);
-  return ready > 0;
+  return process.wait_for_end(wait);
+}
+
+std::optional<pid_t> end_writer(const StopOptions& options, std::chrono::milliseconds wait) {
+  const std::filesystem::path store = options.store.empty() ? paths::default_store() : std::filesystem::path(options.store);
+  const std::optional<pid_t> writer = history::writer_process(store);
+  if (!writer) return std::nullopt;
+  if (options.drain)
+    throw Error({"RW-CLI-048",
+                 fmt::format("the daemon that writes this history (process {}) has no sockets here: it cannot be asked to drain", *writer),
+                 store.string(), "the XDG_RUNTIME_DIR that it was started with", "set that, or leave --drain out", ExitCode::unreachable});
+  const WatchedProcess process(*writer);
+  if (!process.has_gone() && history::writer_process(store) == writer) process.terminate();  // it has the lock still, so it is no other process
+  if (process.wait_for_end(wait)) return writer;
+  throw lives_on(*writer);
 }
 
 nlohmann::json start_daemon(const DaemonOptions& options) {
@@ -144,7 +191,7 @@ nlohmann::json start_daemon(const DaemonOptions& options) {
 nlohmann::json join_or_start_daemon(const DaemonOptions& options) {
   std::optional<nlohmann::json> running = hello(own_endpoints());
   if (running && writes_another_store(*running, options.store) && running->value("exit_when_idle", false) && running->value("active_runs", 1) == 0) {
-    end_daemon(*running, {.drain = true}, kHandOverWait);  // it is idle: this kills no run
+    end_daemon(*running, {.drain = true, .store = {}}, kHandOverWait);  // it is idle: this kills no run
     running.reset();
   }
   const nlohmann::json daemon = running ? *running : start_daemon(options);

@@ -1,6 +1,8 @@
 // Finding, starting and leaving the user's own daemon.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -30,10 +32,17 @@ nlohmann::json start_daemon(const DaemonOptions& options);
 
 struct StopOptions {
   bool drain = false;  // let its runs end by themselves
+  std::string store;   // of a daemon whose sockets are not found; empty: the user's own history
 };
 // Asks the daemon that said hello with `daemon` to end, and waits until its process has: its history is closed then, and its place is free. False
 // when it lives on after `wait` (without one: waits for as long as it takes).
 bool end_daemon(const nlohmann::json& daemon, const StopOptions& options, std::optional<std::chrono::milliseconds> wait);
+
+Error lives_on(pid_t pid);  // RW-CLI-022
+
+// The same for a daemon that cannot be asked, as its sockets are elsewhere or gone: the process that writes the history is sent SIGTERM. Its id;
+// nothing where no process writes it. Throws Error RW-CLI-022 when it lives on.
+std::optional<pid_t> end_writer(const StopOptions& options, std::chrono::milliseconds wait);
 
 // The daemon that is there, or a new one. One that writes another history than `options.store` gives way when it has no run and would have ended with
 // its last one anyway. Throws Error RW-CLI-021 (exit code 3) when it does not give way, and those of start_daemon.

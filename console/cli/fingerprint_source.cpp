@@ -1,7 +1,8 @@
 #include "console/cli/fingerprint_source.h"
 
 #include <filesystem>
-#include <fstream>
+#include <string>
+#include <system_error>
 
 #include "shared/base/error.h"
 #include "shared/base/files.h"
@@ -28,16 +29,15 @@ nlohmann::json read_file(const std::filesystem::path& file) {
                   "what `ringwright doctor --json` or `runs show --json` printed", "name a run or such a file"});
   };
   if (const std::string kind = files::kind_if_not_regular(file); !kind.empty()) throw refuse("it is " + kind);
-  if (std::filesystem::file_size(file) > kFileBytesMax) throw refuse("it is larger than 256 MiB");
-  std::ifstream stream(file);
-  std::string first;
-  std::getline(stream, first);  // of `runs export --format jsonl`, the run itself
-  nlohmann::json document = nlohmann::json::parse(first, nullptr, false);
-  if (document.is_discarded()) {
-    stream.clear();
-    stream.seekg(0);
-    document = nlohmann::json::parse(stream, nullptr, false);
+  std::string bytes;
+  try {
+    bytes = files::read_all(file, kFileBytesMax);
+  } catch (const std::system_error& error) {
+    throw refuse(error.code() == std::errc::file_too_large ? "it is larger than 256 MiB" : "it cannot be read (" + error.code().message() + ")");
   }
+  const std::string first = bytes.substr(0, bytes.find('\n'));  // of `runs export --format jsonl`, the run itself
+  nlohmann::json document = nlohmann::json::parse(first, nullptr, false);
+  if (document.is_discarded()) document = nlohmann::json::parse(bytes, nullptr, false);
   if (document.is_discarded()) throw refuse("it is no JSON");
   nlohmann::json content = fingerprint_in(document);
   if (!content.is_object()) throw refuse("there is none in it");

@@ -109,13 +109,14 @@ struct Received {
 };
 
 Received received_of(const std::vector<layout::RankTraffic>& ranks, int64_t layers) {
-  Received received;
+  // Shown with three digits; a sum over ranks and layers may be beyond 64 bits.
+  const auto in_all_layers = [layers](double bytes) { return static_cast<uint64_t>(std::min(bytes * static_cast<double>(layers), 0x1p63)); };
+  double forward = 0, backward = 0, total = 0;
   for (const layout::RankTraffic& own : ranks) {
-    received.forward_most = std::max(received.forward_most, static_cast<uint64_t>(own.forward_bytes * layers));
-    received.backward_most = std::max(received.backward_most, static_cast<uint64_t>(own.backward_bytes * layers));
-    received.total += static_cast<uint64_t>((own.forward_bytes + own.backward_bytes) * layers);
+    const auto sent = static_cast<double>(own.forward_bytes), again = static_cast<double>(own.backward_bytes);
+    forward = std::max(forward, sent), backward = std::max(backward, again), total += sent + again;
   }
-  return received;
+  return {in_all_layers(forward), in_all_layers(backward), in_all_layers(total)};
 }
 
 void print_traffic(const LayoutReport& report) {

@@ -7,6 +7,7 @@
 
 #include "console/cli/recipe_arguments.h"
 #include "shared/base/error.h"
+#include "shared/base/text.h"
 #include "shared/layout/methods.h"
 #include "shared/model/context_parallel.h"
 #include "shared/recipe/recipe.h"
@@ -61,23 +62,53 @@ Question ask(const LayoutOptions& options) {
   }
   if (options.cp) question.cp = *options.cp;
   if (options.length) question.length = *options.length;
+  if (options.length && *options.length < 1)
+    fail("RW-CLI-013", fmt::format("--length is {}", *options.length), "a number of tokens from 1 on", "correct the length");
   return question;
 }
 
-int64_t number(std::string_view text, const std::string& whole) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    fail("RW-CLI-013", fmt::format("\"{}\" is no node of a prefix tree", whole), "LENGTH, or LENGTH:PARENT with the index of an earlier node",
-         "for a prompt of 4 tokens with two answers: --prefix-tree 4,2:0,3:0");
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> parts;
+  for (size_t start = 0; start <= list.size();) {
+    const size_t comma = std::min(list.find(',', start), list.size());
+    parts.push_back(list.substr(start, comma - start));
+    start = comma + 1;
   }
-  return value;
+  return parts;
 }
 
-std::vector<layout::PrefixNode> parse_tree(const std::vector<std::string>& nodes) {
+std::optional<int64_t> whole(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+std::vector<int64_t> parse_documents(const std::string& list) {
+  std::vector<int64_t> lengths;
+  for (const std::string& text : split(list)) {
+    const std::optional<int64_t> length = whole(text);
+    if (!length || *length < 1) {
+      fail("RW-CLI-013", fmt::format("\"{}\" is no length of a document", text::excerpt(text)), "numbers of tokens from 1 on, with commas between",
+           "for three documents: --documents 300,1200,50");
+    }
+    lengths.push_back(*length);
+  }
+  return lengths;
+}
+
+int64_t number(std::string_view text, const std::string& node) {
+  const std::optional<int64_t> value = whole(text);
+  if (!value) {
+    fail("RW-CLI-013", fmt::format("\"{}\" is no node of a prefix tree", text::excerpt(node)),
+         "LENGTH, or LENGTH:PARENT with the index of an earlier node", "for a prompt of 4 tokens with two answers: --prefix-tree 4,2:0,3:0");
+  }
+  return *value;
+}
+
+std::vector<layout::PrefixNode> parse_tree(const std::string& list) {
   std::vector<layout::PrefixNode> tree;
   int64_t start = 0;
-  for (const std::string& text : nodes) {
+  for (const std::string& text : split(list)) {
     const size_t colon = text.find(':');
     layout::PrefixNode node{start, number(std::string_view(text).substr(0, colon), text)};
     if (colon != std::string::npos)
@@ -154,7 +185,7 @@ Stream stream_of(const LayoutOptions& options, const Question& question, const s
     stream.mask.prefix_tree = parse_tree(options.prefix_tree);
     for (const layout::PrefixNode& node : stream.mask.prefix_tree) stream.documents.push_back({node.start, node.length, node.length});
   } else {
-    const std::vector<int64_t> lengths = options.documents.empty() ? std::vector<int64_t>{question.length} : options.documents;
+    const std::vector<int64_t> lengths = options.documents.empty() ? std::vector<int64_t>{question.length} : parse_documents(options.documents);
     stream.documents = layout::place_documents(lengths, multiple);
     if (!options.documents.empty()) stream.mask.document_offsets = layout::document_offsets(stream.documents);
   }
@@ -176,7 +207,6 @@ LayoutReport report_layout(const LayoutOptions& options) {
                       .shape = shape_of(options, config),
                       .layers = config ? config->layers : 1,
                       .notes = notes_of(options, config)};
-  if (report.document_multiple < 1) fail("RW-CLI-013", "--document-multiple is no number of tokens", "a number from 1", "leave it out");
   const Stream stream = stream_of(options, question, choice.layout, report.document_multiple);
   made.document_offsets = layout::document_offsets(stream.documents);
   made.sequence_length = stream.length;

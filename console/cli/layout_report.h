@@ -16,8 +16,8 @@ struct LayoutOptions {
   std::optional<std::string> layout;
   std::optional<int> cp;
   std::optional<int64_t> length;
-  std::vector<int64_t> documents;        // lengths of packed documents
-  std::vector<std::string> prefix_tree;  // "LENGTH" or "LENGTH:PARENT", one a node
+  std::string documents;    // lengths of packed documents: "300,1200,50"; "": none
+  std::string prefix_tree;  // nodes, "LENGTH" or "LENGTH:PARENT": "4,2:0,3:0"; "": none
   int64_t window = 0;
   bool full = false;
   std::optional<int64_t> pad_multiple, document_multiple;

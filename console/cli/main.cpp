@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "console/cli/failure.h"
 #include "console/cli/terminal.h"
 #include "console/cli/verb.h"
 #include "shared/base/error.h"
@@ -18,7 +19,8 @@ namespace {
 
 constexpr std::array<const char*, 3> kGroupTitles = {"Runs", "Recipes", "Service"};
 
-void report(const ErrorParts& parts, bool json) {
+void report(const ErrorParts& given, bool json) {
+  const ErrorParts parts = shortened(given);
   if (json) {
     std::fprintf(stderr, "%s\n", nlohmann::json{{"error", to_json(parts)}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
     return;
@@ -85,6 +87,7 @@ void add_verbs(CLI::App& app, Invocation& invocation) {
     CLI::App* command = app.add_subcommand(verb.name, verb.help);
     command->group(kGroupTitles[static_cast<size_t>(verb.group)]);
     verb.build(*command, invocation);
+    check_values(*command);
   }
 }
 
@@ -108,15 +111,10 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return end_of_parse(app, error, json);
   }
-  try {
-    const int code = invocation.action();
-    if ((std::fflush(stdout) != 0 || std::ferror(stdout)) && code == 0)
-      throw Error({"RW-CLI-011", "the output cannot be written in full", "stdout", "a place with room", "make room, or write to another place"});
-    return code;
-  } catch (const Error& error) {
-    report(error.parts(), invocation.json);
-    return static_cast<int>(error.exit_code());
-  }
+  const int code = invocation.action();
+  if ((std::fflush(stdout) != 0 || std::ferror(stdout)) && code == 0)
+    throw Error({"RW-CLI-011", "the output cannot be written in full", "stdout", "a place with room", "make room, or write to another place"});
+  return code;
 }
 
 }  // namespace
@@ -125,10 +123,9 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return ringwright::cli::run(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
   } catch (...) {
-    std::fprintf(stderr, "error: something went wrong that has no description\n");
+    const ringwright::ErrorParts parts = ringwright::cli::parts_of(std::current_exception());
+    ringwright::cli::report(parts, ringwright::cli::asks_for_json(argc, argv));
+    return static_cast<int>(parts.exit_code);
   }
-  return static_cast<int>(ringwright::ExitCode::run_failed);
 }

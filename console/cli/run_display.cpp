@@ -101,6 +101,7 @@ nlohmann::json summary_json(const RunProgress& progress, const std::string& run,
   return {{"run", run},
           {"name", name},
           {"state", std::string(history::to_string(progress.state()))},
+          {"recorded", !progress.unrecorded()},
           {"reason", progress.reason()},
           {"failed_rank", progress.failed_rank()},
           {"steps", progress.step()},
@@ -130,7 +131,8 @@ void RunDisplay::show_summary(const RunProgress& progress, const std::string& ru
   }
   std::puts("");
   line("run", run + "  " + styled(name, Style::bold));
-  line("state", styled_state(progress.state()) + (progress.reason().empty() ? "" : ": " + text::printable(progress.reason())));
+  line("state", styled_state(progress.state()) + (progress.unrecorded() ? " (not recorded)" : "") +
+                    (progress.reason().empty() ? "" : ": " + text::printable(progress.reason())));
   if (progress.failed_rank() >= 0) line("failed rank", std::to_string(progress.failed_rank()));
   line("steps", progress.step_limit() > 0 ? fmt::format("{} of {}", progress.step(), progress.step_limit()) : std::to_string(progress.step()));
   line("loss", value_or_dash(progress.first_loss(), text::format_value) + " -> " + value_or_dash(progress.last_loss(), text::format_value));

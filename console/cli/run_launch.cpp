@@ -10,6 +10,7 @@
 #include "console/cli/recipe_arguments.h"
 #include "shared/base/error.h"
 #include "shared/base/text.h"
+#include "shared/history/records.h"
 #include "shared/mesh/mesh.h"
 #include "shared/recipe/node.h"
 #include "shared/support_matrix/support_matrix.h"
@@ -36,6 +37,7 @@ nlohmann::json mesh_of(const recipe::SftConfig& config) {
 }
 
 void check_name(const std::string& name) {
+  if (history::is_reserved_name(name)) throw history::reserved_name(name);
   const bool plain = std::none_of(name.begin(), name.end(), [](unsigned char byte) { return byte < 0x20 || byte == 0x7f; });
   if (plain && name.size() <= kNameBytesMax && text::valid_utf8(name) == name) return;
   throw Error({"RW-CLI-025", "the run's name cannot be shown in one line", "--name, ringwright.name or the recipe's file name",

@@ -27,7 +27,7 @@ std::optional<double> point(const nlohmann::json& body, const char* name) {
 
 void RunProgress::add(const wire::Event& event) {
   if (event.node_sequence != 0 && event.node_sequence <= node_sequence_) return;
-  node_sequence_ = event.node_sequence;
+  node_sequence_ = std::max(node_sequence_, event.node_sequence);
   if (first_time_unix_ns_ == 0) first_time_unix_ns_ = event.time_unix_ns;
   last_time_unix_ns_ = std::max(last_time_unix_ns_, event.time_unix_ns);
   if (!event.body.is_object()) return;
@@ -63,6 +63,7 @@ void RunProgress::add_named(const nlohmann::json& body) {
   } catch (const Error&) {
     return;  // a state of a newer daemon
   }
+  unrecorded_ = body.value("unrecorded", false);
   reason_ = body.value("reason", "");
   failed_rank_ = body.value("failed_rank", -1);
   const auto lines = body.find("last_lines");

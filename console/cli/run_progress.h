@@ -17,7 +17,7 @@ class RunProgress {
  public:
   explicit RunProgress(int64_t step_limit) : step_limit_(step_limit) {}
 
-  // Events in order of node_sequence; those that come again change nothing.
+  // Events in order of node_sequence; those that come again change nothing. One without a number has not been recorded.
   void add(const wire::Event& event);
 
   uint64_t node_sequence() const { return node_sequence_; }
@@ -37,6 +37,8 @@ class RunProgress {
   // From the first event to the last.
   double elapsed_s() const;
   history::RunState state() const { return state_; }
+  // The state above is known from the daemon's word alone: the history does not have it.
+  bool unrecorded() const { return unrecorded_; }
   bool ended() const { return history::is_final(state_); }
   const std::string& reason() const { return reason_; }
   int failed_rank() const { return failed_rank_; }
@@ -59,6 +61,7 @@ class RunProgress {
   std::optional<double> first_loss_, last_loss_, validation_loss_, tokens_per_s_;
   history::RunState state_ = history::RunState::queued;
   std::string reason_, checkpoint_;
+  bool unrecorded_ = false;
   int failed_rank_ = -1;
   std::vector<std::string> last_lines_;
 };

@@ -14,7 +14,9 @@ void StartOptions::add_to(CLI::App& command) {
   command.add_flag("--detach", detach, "print the run's id and leave it to the daemon");
   command.add_option("--store", daemon.store, "the history file, when this starts the daemon")->type_name("FILE");
   command.add_option("--port", launch.port, "TCP port of the ranks' rendezvous (default: a free one)")->check(CLI::Range(1, 65535));
-  command.footer("\nCtrl-C stops the run after its step, a second one kills it. A daemon that this starts ends with its last run.");
+  command.footer(
+      "\nCtrl-C stops the run after its step, a second one kills it. When the terminal hangs up (SIGHUP) the run goes\non, as with --detach. A "
+      "daemon that this starts ends with its last run.");
 }
 
 int start_run(const recipe::Recipe& recipe, StartOptions options, const Invocation& invocation) {

@@ -38,7 +38,10 @@ void print_text(const Options& options, const history::RunRecord& a, const histo
   if (comparison.only_a || comparison.only_b) fmt::print(" ({} only in the first run, {} only in the second)", comparison.only_a, comparison.only_b);
   if (comparison.largest)
     fmt::print("; largest relative difference {:.2e} at step {}", *comparison.largest->relative_difference, comparison.largest->step);
-  if (options.tolerance >= 0) fmt::print(": {}", tolerance_verdict(is_within(comparison, options.tolerance), options.tolerance));
+  if (options.tolerance >= 0) {
+    fmt::print(": {}", tolerance_verdict(values_are_within(comparison, options.tolerance), options.tolerance));
+    if (comparison.only_a || comparison.only_b) fmt::print(", but one run lacks steps of the other");
+  }
   std::puts("");
 }
 

@@ -7,6 +7,7 @@
 #include "console/cli/store_option.h"
 #include "console/cli/table.h"
 #include "shared/base/text.h"
+#include "shared/history/ownership.h"
 #include "shared/query/query.h"
 
 namespace ringwright::cli {
@@ -54,6 +55,18 @@ std::string query_of(const Options& options) {
   return "state = " + options.state;
 }
 
+// What the query finds, each as it is: with no daemon, the states that a query goes by are those from before it ended.
+std::vector<history::RunRecord> runs_of(const history::Reader& reader, const Options& options, const std::string& query,
+                                        history::Reader::Parts parts) {
+  constexpr size_t kAll = 100'000;
+  const bool by_real_state = !options.state.empty() && history::is_abandoned(options.store.path());
+  std::vector<history::RunRecord> runs = reader.find(by_real_state ? "" : query, by_real_state ? kAll : options.limit, parts);
+  for (history::RunRecord& run : runs) run = options.store.as_it_is(reader, std::move(run));
+  if (by_real_state) std::erase_if(runs, [&](const auto& run) { return history::to_string(run.state) != options.state; });
+  if (runs.size() > options.limit && by_real_state) runs.resize(options.limit);
+  return runs;
+}
+
 int list(const Options& options, const Invocation& invocation) {
   const std::string query = query_of(options);
   std::vector<history::RunRecord> runs;
@@ -62,7 +75,7 @@ int list(const Options& options, const Invocation& invocation) {
     query::compile(query, {});  // what is wrong with it is wrong without runs too
   } else {
     reader.emplace(options.store.path());
-    runs = reader->find(query, options.limit, invocation.json ? history::Reader::Parts::all : history::Reader::Parts::head);
+    runs = runs_of(*reader, options, query, invocation.json ? history::Reader::Parts::all : history::Reader::Parts::head);
   }
   if (invocation.json) {
     nlohmann::json list = nlohmann::json::array();

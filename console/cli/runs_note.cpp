@@ -70,7 +70,7 @@ void build_runs_note(CLI::App& runs, Invocation& invocation) {
   auto options = std::make_shared<Options>();
   command.add_option("run", options->run, "the run's id, the beginning of one, a name, or last")->required();
   command.add_option("text", options->words, "the note; without one: show what is there");
-  command.add_option("--remove", options->remove, "remove the note with this number")->type_name("NUMBER")->check(CLI::PositiveNumber);
+  command.add_option("--remove", options->remove, "remove the note with this number")->type_name("NUMBER")->check(whole_number(1));
   options->store.add_to(command);
   command.footer("\nFind runs by their notes with: ringwright runs list 'note ~ \"spike\"'");
   set_action(command, invocation, [options, &invocation] { return note(*options, invocation); });

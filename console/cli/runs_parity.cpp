@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "console/cli/run_pair.h"
@@ -71,9 +72,55 @@ void require_comparable(const history::Reader& reader, const history::RunRecord&
       "the same packs in every step", "give both runs the same ringwright.packing.document_divisor, a multiple of 2 * context_parallel_size of each");
 }
 
-void print_text(const Options& options, const history::RunRecord& a, const history::RunRecord& b, const Comparison& comparison) {
+// Steps that the run was to make, as it said itself at its start; 0: nothing is kept of that.
+int64_t planned_steps(const history::Reader& reader, const history::RunRecord& run) {
+  constexpr size_t kEventsMax = 10'000;
+  for (const wire::Event& event : reader.run_events(run.id, kEventsMax))
+    if (event.body.is_object() && event.body.value("name", "") == "run.step_limit") return event.body.value("steps", int64_t{0});
+  return 0;
+}
+
+// How much of the two runs was compared, and whether there was more to come.
+struct Extent {
+  int64_t planned = 0;  // the most that one of them was to make; 0: not known
+  int64_t steps_a = 0, steps_b = 0;
+
+  Extent(const history::Reader& reader, const history::RunRecord& a, const history::RunRecord& b, const Comparison& comparison)
+      : planned(std::max(planned_steps(reader, a), planned_steps(reader, b))),
+        steps_a(comparison.common + comparison.only_a),
+        steps_b(comparison.common + comparison.only_b) {}
+
+  int64_t total() const { return std::max({planned, steps_a, steps_b}); }
+};
+
+std::string state_text(const history::RunRecord& run) {
+  return styled_state(run.state) + (run.last_step < 0 ? std::string(" before its first step") : fmt::format(" at step {}", run.last_step));
+}
+
+std::string verdict(const Options& options, const history::RunRecord& a, const history::RunRecord& b, const Comparison& comparison,
+                    const Extent& extent) {
+  const std::string values = tolerance_verdict(values_are_within(comparison, options.tolerance), options.tolerance);
+  std::string text;
+  if (extent.steps_a != extent.steps_b) {
+    text = fmt::format("the runs differ in length: {} and {} steps; the {} that both have are {}", extent.steps_a, extent.steps_b, comparison.common,
+                       values);
+  } else if (comparison.only_a > 0) {
+    text = fmt::format("the runs have other steps; the {} that both have are {}", comparison.common, values);
+  } else {
+    text = fmt::format("all {} steps that there are: {}", comparison.common, values);
+  }
+  for (const history::RunRecord* run : {&a, &b})
+    if (run->state != history::RunState::finished) text += fmt::format("\n{} ({}) is {}", run->name, run->id, state_text(*run));
+  if (comparison.common < extent.total()) text += fmt::format("\nonly {} of {} steps could be compared", comparison.common, extent.total());
+  return text;
+}
+
+void print_text(const Options& options, const history::RunRecord& a, const history::RunRecord& b, const Comparison& comparison,
+                const Extent& extent) {
   Table table({{options.pair.metric}, {a.name + " (" + a.id + ") and " + b.name + " (" + b.id + ")", Align::right}});
-  table.add_row({"common steps", std::to_string(comparison.common)});
+  table.add_row({"states", state_text(a) + ", " + state_text(b)});
+  table.add_row({"common steps", extent.total() > comparison.common ? fmt::format("{} of {}", comparison.common, extent.total())
+                                                                    : std::to_string(comparison.common)});
   if (comparison.only_a || comparison.only_b)
     table.add_row({"steps of one run only", fmt::format("{} and {}", comparison.only_a, comparison.only_b)});
   table.add_row({"equal bit for bit", fmt::format("{} of {}", comparison.equal_bits, comparison.common)});
@@ -84,10 +131,11 @@ void print_text(const Options& options, const history::RunRecord& a, const histo
   if (comparison.largest)
     table.add_row({"largest relative", fmt::format("{:.3e} at step {}", *comparison.largest->relative_difference, comparison.largest->step)});
   table.print();
-  fmt::print("\n{}\n", tolerance_verdict(is_within(comparison, options.tolerance), options.tolerance));
+  fmt::print("\n{}\n", verdict(options, a, b, comparison, extent));
 }
 
-void print_json(const Options& options, const history::RunRecord& a, const history::RunRecord& b, const Comparison& comparison) {
+void print_json(const Options& options, const history::RunRecord& a, const history::RunRecord& b, const Comparison& comparison,
+                const Extent& extent) {
   nlohmann::json json = {{"metric", options.pair.metric},
                          {"a", to_json(a)},
                          {"b", to_json(b)},
@@ -100,8 +148,11 @@ void print_json(const Options& options, const history::RunRecord& a, const histo
                          {"largest_difference", metric_value_to_json(comparison.largest_difference)},
                          {"mean_relative_difference", metric_value_to_json(comparison.mean_relative_difference)},
                          {"largest_relative_difference", nullptr},
+                         {"steps_planned", nullptr},
                          {"tolerance", options.tolerance},
+                         {"values_within_tolerance", values_are_within(comparison, options.tolerance)},
                          {"within_tolerance", is_within(comparison, options.tolerance)}};
+  if (extent.planned > 0) json["steps_planned"] = extent.planned;
   if (comparison.first_different_step) json["first_different_step"] = *comparison.first_different_step;
   if (comparison.largest) {
     json["largest_relative_difference"] = metric_value_to_json(*comparison.largest->relative_difference);
@@ -115,7 +166,8 @@ int compare_runs(const Options& options, const Invocation& invocation) {
   const history::RunRecord a = reader.run(options.pair.a), b = reader.run(options.pair.b);
   const Comparison comparison = compare_series(reader, a, b, options.pair.metric);
   require_comparable(reader, a, b);
-  invocation.json ? print_json(options, a, b, comparison) : print_text(options, printable(a), printable(b), comparison);
+  const Extent extent(reader, a, b, comparison);
+  invocation.json ? print_json(options, a, b, comparison, extent) : print_text(options, printable(a), printable(b), comparison, extent);
   return static_cast<int>(is_within(comparison, options.tolerance) ? ExitCode::good : ExitCode::run_failed);
 }
 

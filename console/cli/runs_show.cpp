@@ -106,7 +106,7 @@ void print_ranks(const history::Reader& reader, const std::string& run) {
                {"CPU time", Align::right},
                {"last heard of"}});
   for (const history::RankStatus& status : reader.rank_statuses(run))
-    table.add_row({std::to_string(status.rank), std::to_string(status.step), text::format_bytes(status.resident_bytes),
+    table.add_row({std::to_string(status.rank), status.step < 0 ? "-" : std::to_string(status.step), text::format_bytes(status.resident_bytes),
                    text::format_bytes(status.resident_bytes_max), estimate, text::format_elapsed(status.cpu_seconds),
                    format_time(status.time_unix_ns)});
   if (table.empty()) return;
@@ -211,7 +211,7 @@ nlohmann::json document(const history::Reader& reader, const history::RunRecord&
 
 int show(const Options& options, const Invocation& invocation) {
   const history::Reader reader = options.store.open();
-  const history::RunRecord run = reader.run(options.run);
+  const history::RunRecord run = options.store.as_it_is(reader, reader.run(options.run));
   if (options.recipe && !invocation.json) {
     std::fputs(run.recipe_text.c_str(), stdout);
   } else if (invocation.json) {

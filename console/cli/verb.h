@@ -15,6 +15,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -50,6 +51,11 @@ std::vector<Verb> verbs();
 void set_action(CLI::App& command, Invocation& invocation, std::function<int()> action);
 // `ringwright VERB NAME`: a sub-verb with options of its own. Call set_action for it.
 CLI::App& add_subverb(CLI::App& command, const std::string& name, const std::string& help);
+// Once a verb is built: makes all options, also of its sub-verbs, refuse an empty text, and those with whole numbers what is none or does not fit
+// into 64 bits.
+void check_values(CLI::App& command);
+// For an option's check(): a whole number in decimal digits, from `first` to `last`. Options of an integer type have it from check_values.
+CLI::Validator whole_number(int64_t first, int64_t last = INT64_MAX);
 // For an option's check(): a number from 0 on. NaN and infinity are none.
 CLI::Validator from_zero_on();
 

@@ -60,7 +60,7 @@ int check(const Options& options, const Invocation& invocation) {
   support_matrix::targets_from_name(options.target);  // refused before a recipe is read
   const RecipeArguments arguments = split_recipe_arguments(options.words);
   if (!options.output.empty() && arguments.files.size() > 1)
-    throw Error({"RW-CLI-041", "one file is named for several recipes", "-o " + options.output, "one recipe", "fix them one after the other",
+    throw Error({"RW-CLI-049", "one file is named for several recipes", "-o " + options.output, "one recipe", "fix them one after the other",
                  ExitCode::usage});
   const support_matrix::CheckOptions how = check_options(options);
   recipe::ParentCache parents;

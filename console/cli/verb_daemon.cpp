@@ -6,6 +6,7 @@
 #include "console/cli/run_text.h"
 #include "console/cli/verb.h"
 #include "shared/base/text.h"
+#include "shared/wire/control_socket.h"
 
 namespace ringwright::cli {
 namespace {
@@ -65,16 +66,23 @@ int status(const Invocation& invocation) {
   return 0;
 }
 
+// The process that has ended.
+pid_t end(const StopOptions& options) {
+  const wire::Endpoints endpoints = own_endpoints();
+  if (!wire::somebody_listens(endpoints.control))
+    if (const std::optional<pid_t> writer = end_writer(options, kStopDeadline)) return *writer;
+  const nlohmann::json reply = wire::ControlClient(endpoints, kAnswerTimeout).request("hello");
+  const auto pid = reply.at("pid").get<pid_t>();
+  if (!end_daemon(reply, options, options.drain ? std::nullopt : std::optional<std::chrono::milliseconds>(kStopDeadline))) throw lives_on(pid);
+  return pid;
+}
+
 int stop(const StopOptions& options, const Invocation& invocation) {
-  const nlohmann::json reply = wire::ControlClient(own_endpoints(), kAnswerTimeout).request("hello");
-  const bool gone = end_daemon(reply, options, options.drain ? std::nullopt : std::optional<std::chrono::milliseconds>(kStopDeadline));
-  if (!gone)
-    throw Error({"RW-CLI-022", "the daemon lives on", fmt::format("process {}", reply.value("pid", 0)), "its end within 60 s",
-                 "look at its runs with: ringwright daemon status", ExitCode::unreachable});
+  const pid_t pid = end(options);
   if (invocation.json)
-    std::fputs(dump_line({{"stopped", true}, {"pid", reply.value("pid", 0)}}).c_str(), stdout);
+    std::fputs(dump_line({{"stopped", true}, {"pid", pid}}).c_str(), stdout);
   else
-    fmt::print("The daemon (process {}) has ended.\n", reply.value("pid", 0));
+    fmt::print("The daemon (process {}) has ended.\n", pid);
   return 0;
 }
 
@@ -93,6 +101,8 @@ void build(CLI::App& command, Invocation& invocation) {
   CLI::App& stop_command = add_subverb(command, "stop", "Stop its runs, then the daemon");
   auto stop_options = std::make_shared<StopOptions>();
   stop_command.add_flag("--drain", stop_options->drain, "wait for its runs to end by themselves instead");
+  stop_command.add_option("--store", stop_options->store, "the history that it writes, to find it by when its sockets are not where they should be")
+      ->type_name("FILE");
   set_action(stop_command, invocation, [stop_options, &invocation] { return stop(*stop_options, invocation); });
 }
 

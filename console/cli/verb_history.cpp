@@ -102,7 +102,7 @@ void build_vacuum(CLI::App& history, Invocation& invocation) {
   command.add_option("--older-than", options->older_than_days, "remove runs that ended more than so many days ago")
       ->type_name("DAYS")
       ->check(from_zero_on());
-  command.add_option("--keep", options->keep, "remove runs beyond so many newest ones")->type_name("RUNS")->check(CLI::NonNegativeNumber);
+  command.add_option("--keep", options->keep, "remove runs beyond so many newest ones")->type_name("RUNS")->check(whole_number(0));
   command.add_flag("--archived", options->archived, "remove only archived runs; alone: all of them");
   command.add_flag("--dry-run", options->dry_run, "say which runs would go, and change nothing");
   command.footer(

@@ -64,11 +64,10 @@ void build(CLI::App& command, Invocation& invocation) {
                          "cp 1 none)");
   command.add_option("--cp", layout.cp, "ranks that share one sequence");
   command.add_option("--length", layout.length, "tokens of one sequence");
-  command.add_option("--documents", layout.documents, "lengths of packed documents: 300,1200,50")->delimiter(',')->allow_extra_args(false);
-  command.add_option("--prefix-tree", layout.prefix_tree, "nodes in the stream's order, LENGTH or LENGTH:PARENT: 4,2:0,3:0")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command.add_option("--window", layout.window, "keys that a query sees at most, itself among them (default 0: all before it)");
+  command.add_option("--documents", layout.documents, "lengths of packed documents: 300,1200,50");
+  command.add_option("--prefix-tree", layout.prefix_tree, "nodes in the stream's order, LENGTH or LENGTH:PARENT: 4,2:0,3:0");
+  command.add_option("--window", layout.window, "keys that a query sees at most, itself among them (default 0: all before it)")
+      ->check(whole_number(0, layout::kSequenceLengthMax));
   command.add_flag("--full", layout.full, "every query sees every key of its document");
   command.add_option("--chunk", layout.chunk, "balanced: tokens that stay together (default 512)");
   command.add_option("--pad-multiple", layout.pad_multiple, "contiguous, deepseek_v4: each rank's slots are a multiple of this");

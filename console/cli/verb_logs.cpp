@@ -84,7 +84,8 @@ int logs(const Options& options, const Invocation& invocation) {
   for (size_t i = skipped; i < lines.size(); ++i) print(lines[i], invocation.json);
   while (options.follow) {
     std::fflush(stdout);
-    const bool ended = history::is_final(reader.run(run).state);  // before the read, so that the last lines are not missed
+    const bool ended =
+        history::is_final(options.store.as_it_is(reader, reader.run(run)).state);  // before the read, so that the last lines are not missed
     lines = read_wanted(reader, run, after, options);
     for (const history::LogLine& line : lines) print(line, invocation.json);
     if (ended && lines.empty()) break;
@@ -99,7 +100,7 @@ void build(CLI::App& command, Invocation& invocation) {
   command.add_flag("-f,--follow", options->follow, "go on with new lines until the run has ended");
   command.add_option("--rank", options->rank, "only this rank's lines; -1: the daemon's");
   command.add_option("--level", options->level, "only lines of this level or above")->check(CLI::IsMember({"debug", "info", "warn", "error"}));
-  command.add_option("-n,--lines", options->lines, "only the last N lines of those")->check(from_zero_on())->type_name("N");
+  command.add_option("-n,--lines", options->lines, "only the last N lines of those")->check(whole_number(0))->type_name("N");
   options->store.add_to(command);
   set_action(command, invocation, [options, &invocation] { return logs(*options, invocation); });
 }

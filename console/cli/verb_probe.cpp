@@ -168,8 +168,8 @@ void build(CLI::App& command, Invocation& invocation) {
   command.add_option("--name", options->launch.name, "the name in the history (default: the recipe's, with -probe)");
   command.add_option("--store", options->daemon.store, "the history file, when this starts the daemon")->type_name("FILE");
   command.footer(
-      "\nDifferences are relative: of the loss, of the largest log-probability, of each gradient's largest value. Exit code 1 beyond the "
-      "tolerance.");
+      "\nDifferences are relative: of the loss, of the largest log-probability, of each gradient's largest value (at least a hundredth of the\n"
+      "model's largest). Exit code 1 beyond the tolerance.");
   set_action(command, invocation, [options, &invocation] { return probe(*options, invocation); });
 }
 

@@ -74,9 +74,11 @@ ControlServer::ControlServer(zmq::context_t& context, const Options& options, Le
   socket_.set(zmq::sockopt::sndhwm, kQueueMax);
   socket_.set(zmq::sockopt::rcvhwm, kQueueMax);
   socket_.set(zmq::sockopt::maxmsgsize, kRequestBytesMax);
-  socket_.bind(wire::endpoints_in(options.runtime_directory).control);
+  bind();
   if (!options.extra_control.empty()) socket_.bind(options.extra_control);
 }
+
+void ControlServer::bind() { socket_.bind(wire::endpoints_in(options_.runtime_directory).control); }
 
 void ControlServer::answer_requests() {
   for (int i = 0; i < kRequestsMax; ++i) {
@@ -147,6 +149,13 @@ nlohmann::json ControlServer::status(const json& request) {
   reply["stop_grace_s"] = options_.stop_grace_s;
   const auto failing = ledger_.failing();
   reply["store_error"] = failing ? to_json(*failing) : json(nullptr);
+  reply["unrecorded"] = json::array();
+  for (const auto& [run, state] : ledger_.unrecorded())
+    reply["unrecorded"].push_back({{"run", run},
+                                   {"state", history::to_string(state.state)},
+                                   {"reason", state.reason},
+                                   {"failed_rank", state.failed_rank},
+                                   {"time_unix_ns", state.time_unix_ns}});
   return reply;
 }
 

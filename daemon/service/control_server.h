@@ -23,6 +23,8 @@ class ControlServer {
                 int64_t started_unix_ns);
 
   zmq::socket_t& socket() { return socket_; }
+  // Listens at the runtime directory's socket: once more after that has been deleted.
+  void bind();
   // Answers what waits, at most `kRequestsMax` of them.
   void answer_requests();
   EndWish end_wish() const { return end_wish_; }

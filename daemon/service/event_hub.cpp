@@ -11,11 +11,11 @@ constexpr int kLinger_ms = 500;          // the last events of the last run stil
 }  // namespace
 
 EventHub::EventHub(zmq::context_t& context, const std::string& endpoint, uint64_t node_sequence, int64_t started_unix_ns)
-    : socket_(context, zmq::socket_type::xpub), node_sequence_(node_sequence), started_unix_ns_(started_unix_ns) {
+    : endpoint_(endpoint), socket_(context, zmq::socket_type::xpub), node_sequence_(node_sequence), started_unix_ns_(started_unix_ns) {
   socket_.set(zmq::sockopt::linger, kLinger_ms);
   socket_.set(zmq::sockopt::sndhwm, kQueueMessagesMax);
   socket_.set(zmq::sockopt::xpub_verbose, 1);  // each subscription is told to us, so that each subscriber is greeted
-  socket_.bind(endpoint);
+  bind();
 }
 
 void EventHub::publish(const wire::Event& event) {

@@ -14,6 +14,8 @@ class EventHub {
   EventHub(zmq::context_t& context, const std::string& endpoint, uint64_t node_sequence, int64_t started_unix_ns);
 
   zmq::socket_t& socket() { return socket_; }
+  // Listens: once more after the socket's file has been deleted.
+  void bind() { socket_.bind(endpoint_); }
   void publish(const wire::Event& event);
   // Greets new subscribers.
   void take_subscriptions();
@@ -22,6 +24,7 @@ class EventHub {
   uint64_t node_sequence() const { return node_sequence_; }  // last published
 
  private:
+  const std::string endpoint_;
   zmq::socket_t socket_;
   uint64_t node_sequence_;
   int64_t started_unix_ns_;

@@ -58,6 +58,7 @@ LaunchRequest read_launch_request(const nlohmann::json& arguments) {
   request.port = static_cast<uint16_t>(port);
   history::RunRecord& record = request.record;
   record.name = field<std::string>(arguments, "name", request.spec.talk.talks() ? "talk" : "run");
+  if (history::is_reserved_name(record.name)) throw history::reserved_name(record.name);
   record.algorithm = field<std::string>(arguments, "algorithm", request.spec.talk.talks() ? "talk" : "sft");
   record.world_size = request.spec.world_size;
   record.recipe = request.spec.recipe;

@@ -19,8 +19,8 @@ struct LaunchRequest {
   uint16_t port = 0;          // 0: any
 };
 
-// Throws Error RW-DAEMON-030 (a field is missing or has the wrong type), RW-DAEMON-031 (world size out of range), or a guard's: the mesh's rules, the
-// support matrix.
+// Throws Error RW-DAEMON-030 (a field is missing or has the wrong type), RW-DAEMON-031 (world size out of range), RW-STORE-016 (reserved name), or a
+// guard's: the mesh's rules, the support matrix.
 LaunchRequest read_launch_request(const nlohmann::json& arguments);
 
 }  // namespace ringwright::service

@@ -4,9 +4,12 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <iterator>
 #include <system_error>
+
+#include "shared/history/ownership.h"
 
 namespace ringwright::service {
 namespace {
@@ -22,12 +25,23 @@ Ledger::Ledger(const std::filesystem::path& store) : store_(store), fd_(::eventf
   history::Writer::Hooks hooks;
   hooks.committed = [this](std::vector<wire::Event>& events) { committed(events); };
   hooks.failed = [this](const ErrorParts& error) { failed(error); };
+  hooks.state_settled = [this](const std::string& run, history::RunState state) { settled(run, state); };
   writer_ = std::make_unique<history::Writer>(store_, std::move(hooks));
 }
 
 Ledger::~Ledger() {
+  reader_.reset();  // before the writer lets go of the file and with it of all of this process's locks on it
   writer_.reset();
+  name_what_is_lost();
   ::close(fd_);
+}
+
+void Ledger::name_what_is_lost() const {
+  const size_t lost = in_flight_.events - std::min(in_flight_.events, committed_.size());
+  for (const auto& [run, unrecorded] : unrecorded_)
+    spdlog::error("run {}: lost: its state {}{}{} could not be recorded", run, history::to_string(unrecorded.state),
+                  unrecorded.reason.empty() ? "" : ": ", unrecorded.reason);
+  if (lost > 0) spdlog::error("lost: {} events could not be recorded", lost);
 }
 
 // A rough weight is enough: what a body takes in memory is dominated by its texts and points.
@@ -100,11 +114,25 @@ void Ledger::create_run(const history::RunRecord& run) {
 }
 
 void Ledger::set_state(const std::string& run, history::RunState state, const std::string& reason, int failed_rank, int64_t time_unix_ns) {
+  {
+    const std::lock_guard lock(mutex_);
+    unrecorded_[run] = {state, reason, failed_rank, time_unix_ns};
+  }
   try {
     writer_->set_state(run, state, reason, failed_rank, time_unix_ns);
   } catch (const Error& error) {
     spdlog::error("run {}: its state {} is not recorded yet: {}", run, history::to_string(state), error.what());
   }
+}
+
+void Ledger::settled(const std::string& run, history::RunState state) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = unrecorded_.find(run); found != unrecorded_.end() && found->second.state == state) unrecorded_.erase(found);
+}
+
+std::map<std::string, Ledger::UnrecordedState> Ledger::unrecorded() const {
+  const std::lock_guard lock(mutex_);
+  return unrecorded_;
 }
 
 void Ledger::set_fingerprint(const std::string& run, const nlohmann::json& fingerprint) {
@@ -125,6 +153,12 @@ const history::Reader& Ledger::reader() {
 std::optional<ErrorParts> Ledger::failing() const {
   const std::lock_guard lock(mutex_);
   return failing_;
+}
+
+std::optional<ErrorParts> Ledger::broken() const {
+  std::optional<ErrorParts> error = failing();
+  if (error && !history::is_permanent(*error)) error.reset();
+  return error;
 }
 
 nlohmann::json Ledger::counters() const {

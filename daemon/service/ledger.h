@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -20,7 +21,7 @@ class Ledger {
  public:
   // Throws the writer's Error when the file cannot be used.
   explicit Ledger(const std::filesystem::path& store);
-  ~Ledger();
+  ~Ledger();  // records what it can, and logs what is lost
 
   // False: too much waits for its commit. Whoever can make a sender wait does not take more then.
   bool has_room() const;
@@ -34,7 +35,7 @@ class Ledger {
 
   // Throws when the store refuses: a run that cannot be recorded is not started.
   void create_run(const history::RunRecord& run);
-  // Recorded as soon as the store can; never throws, never waits while the store fails.
+  // Recorded as soon as the store can; never throws, never waits while the store fails. Until then it is among unrecorded().
   void set_state(const std::string& run, history::RunState state, const std::string& reason, int failed_rank, int64_t time_unix_ns);
   void set_fingerprint(const std::string& run, const nlohmann::json& fingerprint);
   std::vector<std::string> mark_unfinished_as_lost(const std::string& reason);
@@ -44,6 +45,16 @@ class Ledger {
   uint64_t node_sequence() const { return writer_->node_sequence(); }
   // Why the last commit failed; nothing when it did not.
   std::optional<ErrorParts> failing() const;
+  // The same where it stays so until somebody acts: what happens from now on is never recorded.
+  std::optional<ErrorParts> broken() const;
+  struct UnrecordedState {
+    history::RunState state;
+    std::string reason;
+    int failed_rank;
+    int64_t time_unix_ns;
+  };
+  // By run: the newest state that the store has not taken yet.
+  std::map<std::string, UnrecordedState> unrecorded() const;
   // Counters by name.
   nlohmann::json counters() const;
 
@@ -54,6 +65,8 @@ class Ledger {
   static Load load_of(const wire::Event& event);
   void committed(std::vector<wire::Event>& events);
   void failed(const ErrorParts& error);
+  void settled(const std::string& run, history::RunState state);
+  void name_what_is_lost() const;
 
   std::filesystem::path store_;
   int fd_;
@@ -64,6 +77,7 @@ class Ledger {
   mutable std::mutex mutex_;  // guards what follows
   std::vector<wire::Event> committed_;
   std::optional<ErrorParts> failing_;
+  std::map<std::string, UnrecordedState> unrecorded_;
   uint64_t commit_failures_ = 0;
 
   std::unique_ptr<history::Reader> reader_;

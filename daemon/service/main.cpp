@@ -14,6 +14,7 @@
 #include "daemon/service/server.h"
 #include "shared/base/error.h"
 #include "shared/base/paths.h"
+#include "shared/base/resources.h"
 
 namespace {
 
@@ -22,6 +23,7 @@ using namespace ringwright::service;
 
 constexpr size_t kLogBytesMax = 4 << 20;
 constexpr size_t kLogFilesMax = 2;
+constexpr uint64_t kOpenFilesMin = 128;  // the daemon's own, and a few workers with two pipes and a connection each
 
 void declare_options(CLI::App& app, Options& options) {
   options.orphan_grace_s = options.stop_grace_s = -1;  // not given
@@ -31,9 +33,9 @@ void declare_options(CLI::App& app, Options& options) {
   app.add_option("--runtime-dir", options.runtime_directory, "Folder of the sockets, yours alone [$XDG_RUNTIME_DIR/ringwright]");
   app.add_option("--worker", options.worker_program, "The worker program [ringwright-worker beside this program]");
   app.add_option("--orphan-grace-s", options.orphan_grace_s, "Seconds that workers outlive a dead daemon; 0: they end at once [30]")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0.0, kGraceSecondsMax));
   app.add_option("--stop-grace-s", options.stop_grace_s, "Seconds from asking to SIGTERM, and from there to SIGKILL [10]")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0.0, kGraceSecondsMax));
   app.add_option("--control", options.extra_control, "A further control endpoint: tcp://127.0.0.1:PORT");
   app.add_flag("--exit-when-idle", options.exit_when_idle, "End after the last run");
   app.add_option("--log-level", options.log_level, "trace, debug, info, warn, error or off")
@@ -46,11 +48,16 @@ void declare_options(CLI::App& app, Options& options) {
 
 void set_up_log(const Options& options) {
   std::shared_ptr<spdlog::sinks::sink> sink;
-  if (options.foreground)
-    sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
-  else
-    sink = std::make_shared<spdlog::sinks::rotating_file_sink_mt>((options.store.parent_path() / "ringwrightd.log").string(), kLogBytesMax,
-                                                                  kLogFilesMax);
+  const std::filesystem::path file = options.store.parent_path() / "ringwrightd.log";
+  try {
+    if (options.foreground)
+      sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+    else
+      sink = std::make_shared<spdlog::sinks::rotating_file_sink_mt>(file.string(), kLogBytesMax, kLogFilesMax);
+  } catch (const spdlog::spdlog_ex& error) {
+    throw Error({"RW-STORE-001", std::string("nothing can be written beside the history file: ") + error.what(), file.string(),
+                 "a folder that you may write in", "look at the permissions, or name another file with --store FILE", ExitCode::store});
+  }
   auto logger = std::make_shared<spdlog::logger>("ringwrightd", std::move(sink));
   logger->set_level(spdlog::level::from_str(options.log_level));
   logger->flush_on(spdlog::level::info);
@@ -60,10 +67,10 @@ void set_up_log(const Options& options) {
 void serve(Options& options, Background* background) {
   complete(options, read_config(paths::config_directory() / "daemon.yaml"));
   if (!options.extra_control.empty()) require_loopback(options.extra_control);
-  const InstanceLock lock(options.runtime_directory);
+  InstanceLock lock(options.runtime_directory);
   set_up_log(options);
   Server::block_signals();
-  Server server(options);
+  Server server(options, lock);
   spdlog::info("ready: {} (history {})", options.runtime_directory.string(), options.store.string());
   if (background) background->ready();
   notify_service_manager("READY=1");
@@ -87,6 +94,7 @@ int main(int count, char** arguments) {
   std::optional<Background> background;
   ErrorParts parts;
   try {
+    resources::allow_open_files(kOpenFilesMin);
     // Relative paths are those of the caller; a background process works in /.
     if (!options.store.empty()) options.store = std::filesystem::absolute(options.store);
     if (!options.runtime_directory.empty()) options.runtime_directory = std::filesystem::absolute(options.runtime_directory);

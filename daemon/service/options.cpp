@@ -29,8 +29,9 @@ std::string place(const std::filesystem::path& file, const YAML::Mark& mark) {
 
 double read_seconds(const std::filesystem::path& file, const std::string& name, const YAML::Node& node) {
   double seconds = -1;
-  if (!node.IsScalar() || !YAML::convert<double>::decode(node, seconds) || !std::isfinite(seconds) || seconds < 0)
-    throw Error({"RW-DAEMON-012", "`" + name + "` has a value that is no number of seconds", place(file, node.Mark()), "a number, 0 or more",
+  if (!node.IsScalar() || !YAML::convert<double>::decode(node, seconds) || !std::isfinite(seconds) || seconds < 0 || seconds > kGraceSecondsMax)
+    throw Error({"RW-DAEMON-012", "`" + name + "` has a value that is no number of seconds, or too large a one", place(file, node.Mark()),
+                 "a number from 0 to " + std::to_string(static_cast<int64_t>(kGraceSecondsMax)) + " (30 days)",
                  "write for example " + name + ": 30"});
   return seconds;
 }

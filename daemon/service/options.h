@@ -10,6 +10,8 @@
 
 namespace ringwright::service {
 
+inline constexpr double kGraceSecondsMax = 30.0 * 24 * 3600;
+
 struct Options {
   bool foreground = false;
   bool exit_when_idle = false;

@@ -255,11 +255,25 @@ void Run::fail(Rank& rank, std::string how) {
   else if (!lines.empty() && how.starts_with("exited"))
     failure_->how += ": " + lines.back().substr(0, kReasonLineBytesMax);
   blame_the_cause();
+  end_after_failure();
+}
+
+void Run::fail_unrecorded(const std::string& why) {
+  if (over() || failure_ || stop_asked()) return;
+  failure_ = Failure{-1, why};
+  failed_at_ = Clock::now();
+  end_after_failure();
+}
+
+void Run::end_after_failure() {
   spdlog::warn("run {}: {}", id(), failure_->how);
-  set_state(RunState::stopping, failure_->how,
-            {{"failed_rank", failure_->rank}, {"last_lines", ranks_[static_cast<size_t>(failure_->rank)]->log.last_lines()}});
+  set_state(RunState::stopping, failure_->how, {{"failed_rank", failure_->rank}, {"last_lines", last_lines_of_failed_rank()}});
   signal_all(SIGTERM);
   terminated_at_ = failed_at_;
+}
+
+std::deque<std::string> Run::last_lines_of_failed_rank() const {
+  return failure_->rank < 0 ? std::deque<std::string>() : ranks_[static_cast<size_t>(failure_->rank)]->log.last_lines();
 }
 
 // The rank that told an error which is not just that it lost the others.
@@ -271,7 +285,7 @@ const Run::Rank* Run::cause() const {
 
 // The rank that is found dead first may be one whose group another rank has broken; what that one says may come later.
 void Run::blame_the_cause() {
-  if (!ranks_[static_cast<size_t>(failure_->rank)]->told_code.starts_with(kLostGroupCodes)) return;
+  if (failure_->rank < 0 || !ranks_[static_cast<size_t>(failure_->rank)]->told_code.starts_with(kLostGroupCodes)) return;
   if (const Rank* rank = cause()) failure_ = Failure{rank->rank, what_it_told(rank->rank, rank->told_error)};
 }
 
@@ -301,8 +315,7 @@ void Run::finish_if_all_ended(Clock::time_point now) {
     if (now - *ended_at_ < kSettleTime) return;
     blame_the_cause();
     record_.failed_rank = failure_->rank;
-    const auto& lines = ranks_[static_cast<size_t>(failure_->rank)]->log.last_lines();
-    set_state(RunState::failed, failure_->how, {{"failed_rank", failure_->rank}, {"last_lines", lines}});
+    set_state(RunState::failed, failure_->how, {{"failed_rank", failure_->rank}, {"last_lines", last_lines_of_failed_rank()}});
   } else if (stop_asked()) {
     if (now - *ended_at_ < kSettleTime) return;
     const Rank* failed = terminated_at_ ? nullptr : cause();  // by itself, as with a checkpoint that could not be written

@@ -51,6 +51,8 @@ class Run {
   void start(ListeningPort port);
   // `who`: asked for it; kept in the history unless it is empty.
   void request_stop(bool force, const std::string& reason, const std::string& who);
+  // The history can never again record what the run does: it is ended, and failed with this reason.
+  void fail_unrecorded(const std::string& why);
   // Asks rank 0; the history keeps who asked. Throws what require_steerable() throws.
   void steer(const SteeringRequest& request);
 
@@ -78,7 +80,7 @@ class Run {
  private:
   struct Rank;
   struct Failure {
-    int rank;
+    int rank;  // -1: none of them
     std::string how;
   };
 
@@ -91,6 +93,8 @@ class Run {
   void take_line(Rank& rank, const char* level, std::string line);
   bool reap_rank(Rank& rank);
   void fail(Rank& rank, std::string how);
+  void end_after_failure();
+  std::deque<std::string> last_lines_of_failed_rank() const;
   const Rank* cause() const;
   void blame_the_cause();
   void signal_all(int signal);

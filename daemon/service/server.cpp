@@ -4,9 +4,12 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <filesystem>
+#include <iterator>
 #include <map>
 #include <system_error>
 #include <utility>
@@ -14,7 +17,9 @@
 #include "daemon/service/background.h"
 #include "shared/base/error.h"
 #include "shared/base/failpoint.h"
+#include "shared/base/paths.h"
 #include "shared/wire/control.h"
+#include "shared/wire/poll.h"
 
 namespace ringwright::service {
 namespace {
@@ -22,7 +27,12 @@ namespace {
 constexpr size_t kWorkerEventsMax = 512;  // taken in one turn of the loop
 constexpr std::chrono::milliseconds kTick{50};
 constexpr auto kIdleBeforeFirstRun = std::chrono::seconds(60);
+constexpr auto kIdleUnrecorded = std::chrono::seconds(10);   // so that whoever follows a run hears of an end that can never be recorded
 constexpr auto kIdleAfterLastRun = std::chrono::seconds(2);  // so that whoever watched the last run can still ask for what was missed
+
+// As wire::endpoints_in has them.
+constexpr const char *kControlSocket = "control.sock", *kEventsSocket = "events.sock", *kWorkersSocket = "workers.sock";
+constexpr const char* kSocketNames[] = {kControlSocket, kEventsSocket, kWorkersSocket};
 
 sigset_t taken_signals() {
   sigset_t set;
@@ -47,8 +57,10 @@ void Server::block_signals() {
   std::signal(SIGXFSZ, SIG_IGN);
 }
 
-Server::Server(const Options& options)
+Server::Server(const Options& options, InstanceLock& lock)
     : options_(options),
+      lock_(lock),
+      socket_files_{options_.runtime_directory, lock},
       started_unix_ns_(wire::now_unix_ns()),
       ledger_(options.store),
       link_(context_, wire::endpoints_in(options.runtime_directory).workers),
@@ -60,9 +72,32 @@ Server::Server(const Options& options)
   mark_lost_runs();
 }
 
-// Nobody else can have the names: the instance lock is held longer than this object lives.
-Server::~Server() {
-  for (const char* name : {"control.sock", "events.sock", "workers.sock"}) ::unlink((options_.runtime_directory / name).c_str());
+Server::SocketFiles::~SocketFiles() {
+  if (!lock.is_in_place()) return;
+  for (const char* name : kSocketNames) ::unlink((directory / name).c_str());
+}
+
+// Whoever deletes the folder (a session's end, somebody who cleans up) takes nothing from the daemon but its address. The sockets listen at it once
+// more instead of leaving it first: that would remove the new files.
+void Server::keep_reachable() {
+  const auto is_there = [&](const char* name) { return std::filesystem::exists(options_.runtime_directory / name); };
+  if (lock_.is_in_place() && std::all_of(std::begin(kSocketNames), std::end(kSocketNames), is_there)) {
+    if (std::exchange(unreachable_, false)) spdlog::info("reachable again in {}", options_.runtime_directory.string());
+    return;
+  }
+  try {
+    std::filesystem::create_directories(options_.runtime_directory.parent_path());
+    paths::private_directory(options_.runtime_directory);
+    if (!lock_.is_in_place()) lock_.take_again();
+    if (!is_there(kControlSocket)) control_.bind();
+    if (!is_there(kEventsSocket)) hub_.bind();
+    if (!is_there(kWorkersSocket)) link_.bind();
+    if (!unreachable_) spdlog::warn("files in {} had gone and are made again", options_.runtime_directory.string());
+  } catch (const std::exception& error) {
+    if (!std::exchange(unreachable_, true))
+      spdlog::error("nobody reaches this daemon until its folder {} can be made again, which is tried every second: {}; or end it with: kill {}",
+                    options_.runtime_directory.string(), error.what(), ::getpid());
+  }
 }
 
 void Server::mark_lost_runs() {
@@ -85,7 +120,7 @@ void Server::run() {
   items[kOutput] = {nullptr, supervisor_.output_fd(), ZMQ_POLLIN, 0};
   while (!is_over()) {
     const bool room = ledger_.has_room();  // otherwise the workers wait, and nobody else does
-    zmq::poll(items.data(), room ? kItems : kWorkers, supervisor_.active() > 0 || alerts_.busy() ? kTick : 10 * kTick);
+    wire::poll(items.data(), room ? kItems : kWorkers, supervisor_.active() > 0 || alerts_.busy() ? kTick : 10 * kTick);
     if (items[kSignals].revents) take_signals();
     if (items[kCommitted].revents) take_committed();
     if (room && items[kWorkers].revents) take_worker_events();
@@ -148,6 +183,9 @@ void Server::each_second() {
   }
   if (now < second_at_) return;
   second_at_ = now + std::chrono::seconds(1);
+  if (const std::optional<ErrorParts> broken = ledger_.broken())
+    supervisor_.fail_all_unrecorded("the history cannot record it any more: " + broken->what);
+  keep_reachable();
   supervisor_.ping();
   hub_.welcome();
   control_.set_damaged_worker_messages(link_.damaged_count());
@@ -163,8 +201,10 @@ bool Server::is_over() {
   if (alerts_.busy()) return false;  // for as long as its command may run
   if (control_.end_wish() != EndWish::none) return true;
   if (!options_.exit_when_idle) return false;
-  return Clock::now() - last_active_at_ >= (supervisor_.launched() > 0 ? std::chrono::duration_cast<Clock::duration>(kIdleAfterLastRun)
-                                                                       : std::chrono::duration_cast<Clock::duration>(kIdleBeforeFirstRun));
+  const Clock::duration idle = Clock::now() - last_active_at_;
+  if (!ledger_.unrecorded().empty()) return idle >= kIdleUnrecorded && ledger_.broken();
+  return idle >= (supervisor_.launched() > 0 ? std::chrono::duration_cast<Clock::duration>(kIdleAfterLastRun)
+                                             : std::chrono::duration_cast<Clock::duration>(kIdleBeforeFirstRun));
 }
 
 }  // namespace ringwright::service

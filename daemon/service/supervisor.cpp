@@ -134,9 +134,17 @@ Run* Supervisor::find_active(const std::string& run) {
 
 history::RunState Supervisor::stop(const std::string& run, bool force, const std::string& reason, const std::string& who) {
   Run* const active = find_active(run);
-  if (!active) return services_.ledger.reader().run(run).state;
+  if (!active) return state_of_ended(run);
   active->request_stop(force, reason, who);
   return active->state();
+}
+
+// The store may not have it yet.
+history::RunState Supervisor::state_of_ended(const std::string& run) {
+  const history::RunRecord record = services_.ledger.reader().run(run);
+  const auto unrecorded = services_.ledger.unrecorded();
+  const auto found = unrecorded.find(record.id);
+  return found == unrecorded.end() ? record.state : found->second.state;
 }
 
 history::RunState Supervisor::steer(const std::string& run, const SteeringRequest& request) {
@@ -145,12 +153,17 @@ history::RunState Supervisor::steer(const std::string& run, const SteeringReques
     return active->state();
   }
   const history::RunRecord over = services_.ledger.reader().run(run);
-  require_steerable(request, {over.id, over.state, over.algorithm, false, false});
-  return over.state;
+  const history::RunState state = state_of_ended(over.id);
+  require_steerable(request, {over.id, state, over.algorithm, false, false});
+  return state;
 }
 
 void Supervisor::stop_all(bool force, const std::string& reason) {
   for (const auto& [id, run] : runs_) run->request_stop(force, reason, "");
+}
+
+void Supervisor::fail_all_unrecorded(const std::string& why) {
+  for (const auto& [id, run] : runs_) run->fail_unrecorded(why);
 }
 
 void Supervisor::take_event(wire::Event event) {

@@ -27,6 +27,8 @@ class Supervisor {
   // Returns the run's state. Throws Error RW-STEER-010 (exit code 3) where the run cannot take it, RW-STORE-011 as above.
   history::RunState steer(const std::string& run, const SteeringRequest& request);
   void stop_all(bool force, const std::string& reason);
+  // See Run::fail_unrecorded.
+  void fail_all_unrecorded(const std::string& why);
   void refuse_launches(const std::string& why) { refusal_ = why; }
 
   void take_event(wire::Event event);
@@ -45,6 +47,7 @@ class Supervisor {
 
  private:
   Run* find_active(const std::string& run);
+  history::RunState state_of_ended(const std::string& run);
   std::string new_id() const;
   int next_color();
   void note_relaunch(const std::string& before, const std::string& now, const std::string& who);

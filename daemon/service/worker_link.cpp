@@ -21,10 +21,10 @@ bool parse_identity(std::string_view identity, wire::Event& event) {
 
 }  // namespace
 
-WorkerLink::WorkerLink(zmq::context_t& context, const std::string& endpoint) : socket_(context, zmq::socket_type::router) {
+WorkerLink::WorkerLink(zmq::context_t& context, const std::string& endpoint) : endpoint_(endpoint), socket_(context, zmq::socket_type::router) {
   socket_.set(zmq::sockopt::linger, 0);
   socket_.set(zmq::sockopt::maxmsgsize, static_cast<int64_t>(wire::kBodyBytesMax));
-  socket_.bind(endpoint);
+  bind();
 }
 
 bool WorkerLink::receive(wire::Event& event) {

@@ -15,6 +15,8 @@ class WorkerLink {
   WorkerLink(zmq::context_t& context, const std::string& endpoint);
 
   zmq::socket_t& socket() { return socket_; }
+  // Listens: once more after the socket's file has been deleted.
+  void bind() { socket_.bind(endpoint_); }
   // The next event of a worker; the run and the rank are those of the sender's routing id. Damaged messages are counted and left out. False: none
   // waits.
   bool receive(wire::Event& event);
@@ -25,6 +27,7 @@ class WorkerLink {
  private:
   bool read(const zmq::message_t& identity, const zmq::message_t& header, const zmq::message_t& body, wire::Event& event) const;
 
+  const std::string endpoint_;
   zmq::socket_t socket_;
   uint64_t damaged_count_ = 0;
 };

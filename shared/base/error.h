@@ -34,8 +34,12 @@ struct ErrorParts {
   ExitCode exit_code = ExitCode::usage;
 };
 
+// The parts with each text at most a few lines long, so that what is quoted from a file or a command line cannot fill the terminal.
+ErrorParts shortened(ErrorParts parts);
+
 class Error : public std::runtime_error {
  public:
+  // Keeps the parts shortened.
   explicit Error(ErrorParts parts);
 
   const ErrorParts& parts() const { return parts_; }

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <system_error>
 #include <utility>
 
@@ -13,6 +14,21 @@ namespace ringwright::files {
 namespace {
 
 [[noreturn]] void throw_errno(const std::filesystem::path& file) { throw std::system_error(errno, std::generic_category(), file.string()); }
+
+class Descriptor {
+ public:
+  explicit Descriptor(const std::filesystem::path& file) : descriptor_(::open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (descriptor_ < 0) throw_errno(file);
+  }
+  ~Descriptor() { ::close(descriptor_); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int get() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
 
 // A file of its own name beside the one that it will replace; removed unless it has taken that place.
 class FreshFile {
@@ -76,6 +92,32 @@ std::string kind_if_not_regular(const std::filesystem::path& file) {
   const file_type type = std::filesystem::status(file, ignored).type();
   for (const auto& [known, name] : kKinds)
     if (known == type) return name;
+  return "";
+}
+
+std::string read_all(const std::filesystem::path& file, uint64_t bytes_max) {
+  const Descriptor descriptor(file);
+  constexpr size_t kChunkBytes = 1 << 16;
+  std::string bytes;
+  for (size_t count = 0;;) {
+    bytes.resize(count + kChunkBytes + count / 2);
+    const ssize_t got = ::read(descriptor.get(), bytes.data() + count, bytes.size() - count);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw_errno(file);
+    count += static_cast<size_t>(got);
+    if (count > bytes_max) throw std::system_error(std::make_error_code(std::errc::file_too_large), file.string());
+    if (got > 0) continue;
+    bytes.resize(count);
+    return bytes;
+  }
+}
+
+std::string why_not_writable(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  std::filesystem::path there = folder;
+  while (!std::filesystem::exists(there, ignored) && there.has_relative_path()) there = there.parent_path();
+  std::string trial = (there / ".ringwright-XXXXXX").string();
+  if (::mkdtemp(trial.data()) == nullptr || ::rmdir(trial.c_str()) != 0) return std::generic_category().message(errno);
   return "";
 }
 

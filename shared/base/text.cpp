@@ -76,6 +76,40 @@ std::string format_elapsed(double seconds) {
 
 namespace {
 
+constexpr std::string_view kLeftOut = "[...]";
+
+// The next place at or before, or at or behind `at`, that is not inside a character.
+size_t character_before(std::string_view text, size_t at) {
+  while (at > 0 && at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
+  return std::min(at, text.size());
+}
+size_t character_behind(std::string_view text, size_t at) {
+  while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) ++at;
+  return std::min(at, text.size());
+}
+
+}  // namespace
+
+std::string excerpt(std::string_view text, size_t bytes_max) {
+  if (text.size() <= bytes_max) return std::string(text);
+  const size_t tail = bytes_max / 4;
+  const size_t end = character_before(text, bytes_max - tail), start = character_behind(text, text.size() - tail);
+  return std::string(text.substr(0, end)).append(kLeftOut).append(text.substr(start));
+}
+
+std::string excerpt_around(std::string_view text, size_t at, size_t bytes_max) {
+  if (text.size() <= bytes_max) return std::string(text);
+  const size_t half = bytes_max / 2;
+  const size_t wanted = std::min(at > half ? at - half : 0, text.size() - bytes_max);
+  const size_t start = character_behind(text, wanted), end = character_before(text, wanted + bytes_max);
+  std::string result(start > 0 ? kLeftOut : "");
+  result.append(text.substr(start, end - start));
+  if (end < text.size()) result.append(kLeftOut);
+  return result;
+}
+
+namespace {
+
 // Length of the valid UTF-8 sequence at the start of `rest`, 0 when there is none (RFC 3629: no overlong forms, no surrogates).
 size_t utf8_sequence_bytes(std::string_view rest) {
   const auto byte = [&](size_t i) { return i < rest.size() ? static_cast<unsigned char>(rest[i]) : 0u; };

@@ -69,8 +69,12 @@ Comparison compare(const std::vector<MetricPoint>& a, const std::vector<MetricPo
   return result;
 }
 
+bool values_are_within(const Comparison& comparison, double relative_tolerance) {
+  return comparison.common > 0 && *comparison.largest->relative_difference <= relative_tolerance;
+}
+
 bool is_within(const Comparison& comparison, double relative_tolerance) {
-  return comparison.common > 0 && comparison.only_a == 0 && comparison.only_b == 0 && *comparison.largest->relative_difference <= relative_tolerance;
+  return comparison.only_a == 0 && comparison.only_b == 0 && values_are_within(comparison, relative_tolerance);
 }
 
 std::optional<BatchDifference> first_batch_difference(const Reader& reader, const RunRecord& a, const RunRecord& b) {

@@ -36,7 +36,9 @@ double difference(double a, double b);
 double relative_difference(double a, double b);
 
 Comparison compare(const std::vector<MetricPoint>& a, const std::vector<MetricPoint>& b);
-// Within the tolerance: no step differs by more, and each run has every step of the other.
+// No common step differs by more than the tolerance, and there is one.
+bool values_are_within(const Comparison& comparison, double relative_tolerance);
+// The same, and each run has every step of the other.
 bool is_within(const Comparison& comparison, double relative_tolerance);
 
 // What a step was trained on, as its metrics say it.

@@ -110,6 +110,10 @@ std::vector<Column> columns(const std::vector<Run>& runs, int width, int64_t fir
 }
 
 std::vector<PlacedDocument> place_documents(const std::vector<int64_t>& lengths, int64_t multiple) {
+  if (multiple < 1 || multiple > kSequenceLengthMax) {
+    refuse("RW-LAYOUT-005", fmt::format("slots of documents cannot be multiples of {}", multiple), "document multiple",
+           fmt::format("a number from 1 to {}", kSequenceLengthMax), "correct the multiple, or leave it out");
+  }
   std::vector<PlacedDocument> documents;
   int64_t start = 0;
   for (size_t d = 0; d < lengths.size(); ++d) {

@@ -20,8 +20,8 @@ struct PlacedDocument {
   bool operator==(const PlacedDocument&) const = default;
 };
 
-// Documents one behind the other, each slot a multiple of `multiple`. Throws Error RW-LAYOUT-005 for a negative length, or a stream above
-// kSequenceLengthMax.
+// Documents one behind the other, each slot a multiple of `multiple`. Throws Error RW-LAYOUT-005 for a negative length, or a multiple or
+// a stream out of range (kSequenceLengthMax).
 std::vector<PlacedDocument> place_documents(const std::vector<int64_t>& lengths, int64_t multiple);
 // Their cumulative slots, [0, ..., T].
 std::vector<int64_t> document_offsets(const std::vector<PlacedDocument>& documents);

@@ -174,6 +174,14 @@ Answer all_to_all_ring(const Question& question) {
   return result;
 }
 
+// No method moves more: the other ranks' tokens with queries, keys, values and outputs, and again for the backward pass.
+bool fits_into_64_bits(const Question& question) {
+  const AttentionShape& shape = question.shape;
+  const auto most = [](int64_t value, int64_t least = 1) { return static_cast<double>(std::max(value, least)); };
+  return 8 * most(question.padded_length) * most(question.layout.cp()) * most(shape.heads) * most(shape.head_size) * most(shape.element_bytes, 4) <
+         0x1p63;
+}
+
 struct Method {
   std::string_view name;
   Answer (*traffic)(const Question&);
@@ -200,7 +208,14 @@ std::optional<std::vector<RankTraffic>> traffic(std::string_view method, const L
                        shape.element_bytes),
            "attention shape", "at least one of each, and KV heads that divide the heads", "correct the shape");
   }
-  return found->traffic({layout, area, padded_length, shape});
+  const Question question{layout, area, padded_length, shape};
+  if (!fits_into_64_bits(question)) {
+    refuse("RW-LAYOUT-004",
+           fmt::format("the bytes of {} heads of {} elements, {} bytes each, over {} tokens and {} ranks are beyond 64 bits", shape.heads,
+                       shape.head_size, shape.element_bytes, padded_length, layout.cp()),
+           "attention shape", "the shape of one layer's attention", "correct the shape");
+  }
+  return found->traffic(question);
 }
 
 std::vector<Range> keys_read(const Layout& layout, const MaskArea& area, int64_t padded_length, int rank) {

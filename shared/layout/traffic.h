@@ -29,8 +29,8 @@ struct RankTraffic {
 };
 
 // One entry a rank, for one row, by one of methods() (methods.h); a block of a ring makes only the hops that somebody behind them reads. Empty where
-// the method cannot deal the heads. Throws Error RW-LAYOUT-011 for an unknown method, RW-LAYOUT-004 for a shape that is none, and what Layout::runs
-// throws.
+// the method cannot deal the heads. Throws Error RW-LAYOUT-011 for an unknown method, RW-LAYOUT-004 for a shape that is none, or one
+// whose bytes are beyond 64 bits, and what Layout::runs throws.
 std::optional<std::vector<RankTraffic>> traffic(std::string_view method, const Layout& layout, const MaskArea& area, int64_t padded_length,
                                                 const AttentionShape& shape);
 

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <sstream>
 #include <string_view>
+#include <system_error>
 
 #include "shared/base/error.h"
+#include "shared/base/files.h"
 #include "shared/base/text.h"
 
 namespace ringwright::model {
@@ -58,15 +58,18 @@ nlohmann::json parse_json_text(const std::string& text, const std::string& file_
 nlohmann::json read_json_file(const std::filesystem::path& file, uint64_t bytes_max, const std::string& code) {
   std::error_code error;
   const bool regular = std::filesystem::is_regular_file(file, error);
-  std::ifstream stream(file, std::ios::binary);
-  if (!regular || !stream)
-    throw Error({code, "the file cannot be read", file.string(), "a JSON file", "check the path and its permissions", ExitCode::usage});
-  if (const uint64_t bytes = std::filesystem::file_size(file); bytes > bytes_max)
-    throw Error({code, "the file is too large: " + text::format_bytes(bytes), file.string(), "at most " + text::format_bytes(bytes_max),
-                 "is it the right file?", ExitCode::usage});
-  std::stringstream content;
-  content << stream.rdbuf();
-  return parse_json_text(content.str(), file.string(), code);
+  const auto unreadable = [&](const std::string& reason) {
+    return Error({code, "the file cannot be read: " + reason, file.string(), "a JSON file", "check the path and its permissions", ExitCode::usage});
+  };
+  if (!regular) throw unreadable(std::filesystem::exists(file, error) ? "it is no file" : "no such file");
+  std::string text;
+  try {
+    text = files::read_all(file, bytes_max);
+  } catch (const std::system_error& fault) {
+    if (fault.code() != std::errc::file_too_large) throw unreadable(fault.code().message());
+    throw Error({code, "the file is too large", file.string(), "at most " + text::format_bytes(bytes_max), "is it the right file?", ExitCode::usage});
+  }
+  return parse_json_text(text, file.string(), code);
 }
 
 }  // namespace ringwright::model

@@ -153,6 +153,7 @@ SafetensorsHeader read_safetensors_header(const std::filesystem::path& file) {
   const uint64_t file_size = std::filesystem::file_size(file);
   std::string prefix(std::min<uint64_t>(file_size, kPointerFileStart.size()), '\0');
   stream.read(prefix.data(), static_cast<std::streamsize>(prefix.size()));
+  if (!stream) refuse(file.string(), "the header could not be read in full");
   const uint64_t wanted = kLengthBytes + header_length(prefix, file_size, file.string());
   if (const size_t have = prefix.size(); wanted > have) {
     prefix.resize(wanted);

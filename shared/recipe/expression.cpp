@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "shared/base/text.h"
 #include "shared/recipe/failure.h"
 #include "shared/recipe/interpolation.h"
 #include "shared/recipe/scalar.h"
@@ -44,7 +45,8 @@ class Parser : private TextCursor {
 
  private:
   [[noreturn]] void malformed(const std::string& why) const {
-    fail("RW-RECIPE-008", "the expression does not parse: " + why + " (character " + std::to_string(at_ + 1) + " of '" + std::string(text_) + "')",
+    fail("RW-RECIPE-008",
+         "the expression does not parse: " + why + " (character " + std::to_string(at_ + 1) + " of '" + text::excerpt_around(text_, at_) + "')",
          origin_, "${section.key}, ${resolver:argument, ...}, or \\${ for the text itself",
          "correct the expression; quote arguments with special characters");
   }

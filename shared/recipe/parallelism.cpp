@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "shared/layout/layout.h"
+
 namespace ringwright::recipe {
 namespace {
 
@@ -45,6 +47,17 @@ mesh::Section parallelism(const Typed& typed) {
     if (experts->is_object()) section[kExperts.section].erase("_target_");  // the class that NeMo RL makes of it, no option
   }
   return mesh::read_section(section, [&](const std::string& key) { return typed.where(key_in_recipe(key)); });
+}
+
+int64_t sequence_length_divisor(const Typed& typed) {
+  const std::string key = "policy.make_sequence_length_divisible_by";
+  if (const nlohmann::json* value = typed.find(key); value && value->is_number() && value->get<double>() <= 0) {
+    for (const KeyPair& pair : kSizes) {
+      const std::string size = kBase + std::string(pair.recipe);
+      if (typed.integer(size, 1, -kRanksMax, kRanksMax) < 1) typed.out_of_range(size, "a whole number from 1 on; " + key + " is made of it");
+    }
+  }
+  return typed.integer(key, 1, 1, layout::kSequenceLengthMax);
 }
 
 int world_size(const Typed& typed) {

@@ -12,6 +12,10 @@ inline constexpr int kRanksMax = 1 << 16;  // more than one job has
 // Throws Error RW-RECIPE-021 or -022 for values of the wrong kind, and those of mesh::read_section.
 mesh::Section parallelism(const Typed& typed);
 
+// policy.make_sequence_length_divisible_by, 1 where it is absent. NeMo RL's recipes make it of the sizes of parallelism: where it is 0 because one of
+// them is, RW-RECIPE-022 names that size.
+int64_t sequence_length_divisor(const Typed& typed);
+
 // cluster.num_nodes * cluster.gpus_per_node. RW-RECIPE-022: above kRanksMax.
 int world_size(const Typed& typed);
 

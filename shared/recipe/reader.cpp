@@ -6,12 +6,10 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
+#include <system_error>
 
 #include "shared/base/files.h"
 #include "shared/recipe/failure.h"
@@ -242,22 +240,23 @@ Node parse_documents(std::string_view text, const std::string& file) {
   return builder.take_root();
 }
 
+[[noreturn]] void too_large(const std::string& file) { fail("RW-RECIPE-015", "the recipe is too large", {file}, "at most 16 MiB"); }
+
 }  // namespace
 
 std::string read_text(const std::filesystem::path& file) {
   if (const std::string kind = files::kind_if_not_regular(file); !kind.empty())
     fail("RW-RECIPE-001", "this is " + kind + ", not a recipe", {file.string()}, "a YAML file", "name a file");
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream)
-    fail("RW-RECIPE-001", std::string("the recipe cannot be read: ") + std::strerror(errno), {file.string()}, "a YAML file that you may read",
-         "check the path");
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return std::move(text).str();
+  try {
+    return files::read_all(file, kFileBytesMax);
+  } catch (const std::system_error& error) {
+    if (error.code() == std::errc::file_too_large) too_large(file.string());
+    fail("RW-RECIPE-001", "the recipe cannot be read: " + error.code().message(), {file.string()}, "a YAML file that you may read", "check the path");
+  }
 }
 
 Node parse_yaml(std::string_view text, const std::string& file_name) {
-  if (text.size() > kFileBytesMax) fail("RW-RECIPE-015", "the recipe is too large", {file_name}, "at most 16 MiB", "");
+  if (text.size() > kFileBytesMax) too_large(file_name);
   check_characters(text, file_name);
   try {
     Node root = as_map(parse_documents(text, file_name));

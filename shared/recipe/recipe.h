@@ -122,6 +122,11 @@ SftConfig sft_config(const Recipe& recipe);
 // The same from a resolved recipe alone (what a worker gets): places are the keys.
 SftConfig sft_config(const nlohmann::json& resolved);
 
+// What a document's slot in a pack is a multiple of.
+int64_t document_divisor(const SftConfig& config);
+// The most tokens of a training row that is taken: policy.max_total_sequence_length, or what a pack holds where ringwright.packing.skip_long is set.
+int64_t longest_row(const SftConfig& config);
+
 enum class NameKind { model, data };  // a model's folder (or its tokenizer's); a data set's file
 
 // A model or data name becomes an absolute path. Looked at in this order: the name as a path (relative to the recipe's folder, then to the working

@@ -50,7 +50,7 @@ fs::path expand_home(const std::string& text) {
 bool look_below(Search& search, const Recipe& recipe, const std::string& written) {
   const fs::path path = expand_home(written);
   if (path.is_absolute()) return search.look(path);
-  return search.look(fs::absolute(recipe.file.parent_path()) / path) || search.look(fs::current_path() / path);
+  return search.look(fs::absolute(recipe.file).parent_path() / path) || search.look(fs::current_path() / path);
 }
 
 // ringwright.paths: {name: path}. Names may hold dots and slashes.

@@ -38,7 +38,7 @@ void read_policy(const Typed& typed, SftConfig& config) {
   config.train_global_batch_size = typed.integer("policy.train_global_batch_size", config.train_global_batch_size, 1);
   config.train_micro_batch_size = typed.integer("policy.train_micro_batch_size", config.train_micro_batch_size, 1);
   config.max_total_sequence_length = typed.required_integer("policy.max_total_sequence_length", 2, kSequenceMax);
-  config.make_sequence_length_divisible_by = typed.integer("policy.make_sequence_length_divisible_by", 1, 1, kSequenceMax);
+  config.make_sequence_length_divisible_by = sequence_length_divisor(typed);
   config.precision = typed.text("policy.precision", config.precision);
   const nlohmann::json* clip = typed.find("policy.max_grad_norm");
   config.max_grad_norm = clip ? typed.number("policy.max_grad_norm", 0, 0) : 0;
@@ -57,7 +57,7 @@ void read_mesh(const Typed& typed, SftConfig& config) {
 void read_context_parallel(const Typed& typed, SftConfig& config) {
   config.cp_flavour = typed.choice("ringwright.cp.flavour", "", layout::flavour_names());
   config.cp_method = typed.choice("ringwright.cp.method", config.cp_method, layout::method_names());
-  config.cp_transport = typed.choice("ringwright.cp.transport", "auto", {"gloo", "nccl", "shared_memory", "in_process"});
+  config.cp_transport = typed.choice("ringwright.cp.transport", "auto", {"gloo", "shared_memory"}, {"nccl", "in_process"});
   config.cp_chunk = typed.integer("ringwright.cp.chunk", layout::kChunkDefault, 1, layout::kChunkMax);
   const std::string rotate = typed.choice("policy.dtensor_cfg.cp_rotate_method", "", layout::rotation_names());
   if (rotate.empty() || typed.has("ringwright.cp.method")) return;
@@ -201,5 +201,14 @@ SftConfig sft_config(const Recipe& recipe) {
 }
 
 SftConfig sft_config(const nlohmann::json& resolved) { return read_config(Typed(resolved), "run"); }
+
+int64_t document_divisor(const SftConfig& config) {
+  return config.packing.document_divisor > 0 ? config.packing.document_divisor : layout::document_divisor(config.cp, config.tp, false);
+}
+
+int64_t longest_row(const SftConfig& config) {
+  if (!config.packing.enabled || !config.packing.skip_long) return config.max_total_sequence_length;
+  return std::min(config.max_total_sequence_length, layout::longest_document_of_pack(config.packing.pack_tokens, document_divisor(config)));
+}
 
 }  // namespace ringwright::recipe

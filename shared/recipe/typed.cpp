@@ -19,8 +19,7 @@ std::string shown(const nlohmann::json& value) {
   if (value.is_string()) text = "'" + value.get<std::string>() + "'";
   if (value.is_object() && value.size() == 1 && value.contains("$int")) text = value.at("$int").get<std::string>();
   if (value.is_number_float() && !std::isfinite(value.get<double>())) text = text::format_value(value.get<double>());
-  if (text.size() > kShownMax) text = text.substr(0, kShownMax) + "...";
-  return text;
+  return text::excerpt(text, kShownMax);
 }
 
 }  // namespace
@@ -101,10 +100,12 @@ int64_t Typed::required_integer(const std::string& key, int64_t smallest, int64_
   return integer(key, 0, smallest, largest);
 }
 
-std::string Typed::choice(const std::string& key, const std::string& fallback, const std::vector<std::string>& words) const {
+std::string Typed::choice(const std::string& key, const std::string& fallback, const std::vector<std::string>& words,
+                          const std::vector<std::string>& not_offered) const {
   const std::string value = text(key, fallback);
-  if (value == fallback || std::find(words.begin(), words.end(), value) != words.end()) return value;
-  std::string expected;
+  const auto holds = [&](const std::vector<std::string>& list) { return std::find(list.begin(), list.end(), value) != list.end(); };
+  if (value == fallback || holds(words) || holds(not_offered)) return value;
+  std::string expected = fallback;  // "": that the key is absent
   for (const std::string& word : words) expected += (expected.empty() ? "" : ", ") + word;
   out_of_range(key, "one of " + expected);
 }

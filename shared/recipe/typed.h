@@ -27,8 +27,9 @@ class Typed {
   std::string text(const std::string& key, const std::string& fallback) const;
   std::string required_text(const std::string& key) const;
   int64_t required_integer(const std::string& key, int64_t smallest, int64_t largest = INT64_MAX) const;
-  // One of the words.
-  std::string choice(const std::string& key, const std::string& fallback, const std::vector<std::string>& words) const;
+  // The fallback or one of the words, which an error lists; those of `not_offered` are taken too, for others to judge.
+  std::string choice(const std::string& key, const std::string& fallback, const std::vector<std::string>& words,
+                     const std::vector<std::string>& not_offered = {}) const;
 
   [[noreturn]] void missing(const std::string& key, const std::string& expected) const;
   [[noreturn]] void wrong_kind(const std::string& key, const std::string& expected) const;

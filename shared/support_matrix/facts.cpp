@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "shared/base/text.h"
 #include "shared/layout/layout.h"
 #include "shared/layout/packing.h"
 #include "shared/mesh/setup.h"
@@ -169,7 +170,7 @@ void read_sharding(const recipe::Typed& typed, Facts& facts) {
   if (facts.packing) facts.pack_tokens = length("policy.sequence_packing.train_mb_tokens", std::max<int64_t>(tokens, 1));
   if (facts.dynamic_batching) {
     facts.microbatch_tokens = length("policy.dynamic_batching.train_mb_tokens", std::max<int64_t>(tokens, 1));
-    facts.row_round = std::lcm(length("policy.dynamic_batching.sequence_length_round", 1), length("policy.make_sequence_length_divisible_by", 1));
+    facts.row_round = std::lcm(length("policy.dynamic_batching.sequence_length_round", 1), recipe::sequence_length_divisor(typed));
   }
   facts.document_divisor_needed = layout::document_divisor(static_cast<int>(facts.cp), static_cast<int>(facts.tp), facts.sequence_parallel);
   facts.document_divisor = length("ringwright.packing.document_divisor", facts.document_divisor_needed);
@@ -251,12 +252,7 @@ double Facts::number(const std::string& key, double fallback) const {
 std::string Facts::written(const std::string& key) const {
   const nlohmann::json* value = find(key);
   if (!value) return "";
-  constexpr size_t kBytesMax = 60;
-  std::string shown = value->is_string() ? value->get<std::string>() : value->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  if (shown.size() <= kBytesMax) return shown;
-  size_t end = kBytesMax;
-  while (end > 0 && (static_cast<unsigned char>(shown[end]) & 0xc0) == 0x80) --end;  // not inside a character
-  return shown.substr(0, end) + "...";
+  return text::excerpt(value->is_string() ? value->get<std::string>() : value->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), 60);
 }
 
 }  // namespace ringwright::support_matrix

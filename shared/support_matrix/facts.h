@@ -80,19 +80,20 @@ struct Facts {
   std::optional<model::ModelConfig> model;
   std::optional<ErrorParts> model_fault, weights_fault, tokenizer_fault;
   int64_t tokenizer_size = 0;             // 0: no tokenizer was read
+  int64_t mark_tokens = 4;                // that the tokenizer and the end token add to a text at most
   int64_t positions = 0, vocab_size = 0;  // of config.json; 0: it says nothing
   std::string multimodal_section;         // of config.json, "vision_config"
   int64_t teacher_vocab_size = 0;         // of the first teacher whose model's vocabulary has another size than the student's
   std::string teacher_vocab_key, teacher_name;
   std::string data_format;
   std::string save_folder, earlier_checkpoint;  // only where the recipe names a place outside of the run's own folder
-  bool save_folder_is_closed = false;
-  model::LayerLimits limits;                // of the layers that do not attend to the whole sequence
-  std::optional<ErrorParts> experts_fault;  // the model's experts and expert_parallel_size
-  std::string heads_refusal;                // why the model's heads cannot be dealt to the ranks as the method asks; "": they can
-  bool data_is_chat = false;                // the first row is {"messages": [...]}
-  std::string not_a_file;                   // a data file that is a pipe, a device, ...: "validation.txt is a pipe"
-  int64_t rows_wanted = 0;                  // of one global batch
+  std::string save_folder_fault;                // why that place cannot be made or written; "": it can
+  model::LayerLimits limits;                    // of the layers that do not attend to the whole sequence
+  std::optional<ErrorParts> experts_fault;      // the model's experts and expert_parallel_size
+  std::string heads_refusal;                    // why the model's heads cannot be dealt to the ranks as the method asks; "": they can
+  bool data_is_chat = false;                    // the first row is {"messages": [...]}
+  std::string not_a_file;                       // a data file that is a pipe, a device, ...: "validation.txt is a pipe"; or cannot be read
+  int64_t rows_wanted = 0;                      // of one global batch
   // Of one batch of prompts and answers, from the data's beginning: rows, those of them that are longer than the recipe allows, and the first line
   // that is no such row.
   int64_t batch_rows = 0, batch_rows_too_long = 0;

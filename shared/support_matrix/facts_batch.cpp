@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "shared/base/text_lines.h"
 #include "shared/support_matrix/facts.h"
 
 namespace ringwright::support_matrix {
@@ -30,15 +30,13 @@ int64_t row_tokens(const std::string& line, const recipe::DataSource& source, co
 
 void read_batch(const recipe::SftConfig& config, const tokenizer::Tokenizer& tokenizer, Facts& facts) {
   if (config.train.format != "prompt_answer" || !facts.data_file || !facts.not_a_file.empty() || facts.data_is_chat) return;
-  std::ifstream file(*facts.data_file);
-  int64_t number = 0;
+  TextLines lines(*facts.data_file);
   const int64_t wanted = std::min(config.train_global_batch_size, kRowsMax);
-  for (std::string line; facts.batch_rows < wanted && std::getline(file, line);) {
-    ++number;
-    if (line.empty() || line == "\r") continue;
+  for (std::string line; facts.batch_rows < wanted && lines.next(line);) {
+    if (line.empty()) continue;
     const int64_t tokens = row_tokens(line, config.train, tokenizer);
     if (tokens < 0) {
-      facts.batch_bad_line = fmt::format("{}:{}", facts.data_file->string(), number);
+      facts.batch_bad_line = fmt::format("{}:{}", facts.data_file->string(), lines.number());
       return;
     }
     ++facts.batch_rows;

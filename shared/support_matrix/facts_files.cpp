@@ -1,18 +1,19 @@
 // Level 2: the files that a recipe names.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "shared/base/files.h"
 #include "shared/layout/methods.h"
 #include "shared/mesh/setup.h"
 #include "shared/model/context_parallel.h"
 #include "shared/model/json_file.h"
+#include "shared/model/parameters.h"
 #include "shared/model/safetensors.h"
+#include "shared/support_matrix/data_file.h"
 #include "shared/support_matrix/facts.h"
 #include "shared/support_matrix/family_facts.h"
 #include "shared/tokenizer/tokenizer.h"
@@ -21,10 +22,11 @@ namespace ringwright::support_matrix {
 namespace {
 
 // A file that is not there is no fault of the recipe's: the row is skipped.
-std::optional<std::filesystem::path> find_place(const recipe::Recipe& recipe, const std::string& name) {
+std::optional<std::filesystem::path> find_place(const recipe::Recipe& recipe, const std::string& name,
+                                                recipe::NameKind kind = recipe::NameKind::model) {
   if (name.empty()) return std::nullopt;
   try {
-    return recipe::resolve_name(recipe, name);
+    return recipe::resolve_name(recipe, name, kind);
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -117,10 +119,11 @@ void read_teacher_model(const recipe::Recipe& recipe, Facts& facts) {
   facts.teacher_vocab_size = size, facts.teacher_vocab_key = "teacher.model_name", facts.teacher_name = name;
 }
 
-// Reads the headers only.
+// Reads the headers only; what the worker will find in them, too.
 void read_weights(const std::filesystem::path& folder, Facts& facts) {
   try {
-    model::index_checkpoint(folder);
+    const auto tensors = model::index_checkpoint(folder);
+    if (facts.model) model::check_tensors(folder, *facts.model, tensors);
   } catch (const Error& error) {
     facts.weights_fault = error.parts();
   }
@@ -133,6 +136,7 @@ std::optional<tokenizer::Tokenizer> read_tokenizer(const std::filesystem::path& 
   try {
     auto tokenizer = tokenizer::Tokenizer::from_file(file);
     facts.tokenizer_size = tokenizer.vocabulary_size();
+    facts.mark_tokens = static_cast<int64_t>(tokenizer.encode("").ids.size()) + 1;
     return tokenizer;
   } catch (const Error& error) {
     facts.tokenizer_fault = error.parts();
@@ -148,46 +152,24 @@ void read_save_folder(const recipe::SftConfig& config, Facts& facts) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
     if (const std::string name = entry.path().filename().string(); name.starts_with("step_")) facts.earlier_checkpoint = name;
-  std::filesystem::path there = folder;
-  while (!std::filesystem::exists(there, ignored) && there.has_relative_path()) there = there.parent_path();
-  facts.save_folder_is_closed = !std::filesystem::is_directory(there, ignored) || ::access(there.c_str(), W_OK | X_OK) != 0;
-}
-
-// Looks at the first row alone; the worker reads them all.
-bool holds_chat(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  std::string line;
-  while (std::getline(stream, line) && line.find_first_not_of(" \t\r") == std::string::npos) {
-  }
-  const nlohmann::json row = nlohmann::json::parse(line, nullptr, false);
-  return row.is_object() && row.contains("messages");
-}
-
-// The most rows that the file can give, as far as `enough`: a row of prompt_answer takes a line, a row of text takes `length` tokens. A line of text
-// makes at most three tokens a byte (normalising can lengthen it) and a few that mark its ends.
-int64_t count_rows_at_most(const std::filesystem::path& file, const std::string& format, int64_t length, int64_t enough) {
-  constexpr int64_t kTokensPerByteMax = 3, kMarkTokensMax = 4;
-  std::ifstream stream(file);
-  int64_t rows = 0, tokens = 0;
-  for (std::string line; rows < enough && std::getline(stream, line);) {
-    if (line.empty() || line == "\r") continue;
-    tokens += kTokensPerByteMax * static_cast<int64_t>(line.size()) + kMarkTokensMax;
-    rows = format == "text" ? tokens / std::max<int64_t>(length, 1) : rows + 1;
-  }
-  return rows;
+  facts.save_folder_fault = files::why_not_writable(folder);
 }
 
 void read_data_files(const recipe::Recipe& recipe, const recipe::SftConfig& config, Facts& facts) {
-  facts.data_file = find_place(recipe, config.train.path);
+  facts.data_file = find_place(recipe, config.train.path, recipe::NameKind::data);
   for (const std::string& path : {config.train.path, config.validation.path}) {
-    const auto file = path.empty() ? std::nullopt : find_place(recipe, path);
+    const auto file = path.empty() ? std::nullopt : find_place(recipe, path, recipe::NameKind::data);
     const std::string kind = file ? files::kind_if_not_regular(*file) : "";
     if (!kind.empty() && facts.not_a_file.empty()) facts.not_a_file = file->string() + " is " + kind;
   }
   if (!facts.data_file || !facts.not_a_file.empty()) return;
-  facts.data_is_chat = config.train.format == "prompt_answer" && holds_chat(*facts.data_file);
   facts.rows_wanted = config.train_global_batch_size;
-  facts.row_count_max = count_rows_at_most(*facts.data_file, config.train.format, config.max_total_sequence_length, config.train_global_batch_size);
+  try {
+    facts.data_is_chat = config.train.format == "prompt_answer" && holds_chat(*facts.data_file);
+    facts.row_count_max = rows_at_most(config.train, *facts.data_file, recipe::longest_row(config), facts.mark_tokens, facts.rows_wanted);
+  } catch (const std::system_error& error) {
+    facts.not_a_file = fmt::format("{} cannot be read ({})", facts.data_file->string(), error.code().message());
+  }
 }
 
 std::string fault_words(const std::optional<ErrorParts>& fault) { return fault ? fault->what + " (" + fault->where + ")" : ""; }
@@ -209,7 +191,7 @@ void name_file_words(Facts& facts) {
   put("model_what", fault_words(facts.model_fault)), put("model_fix", facts.model_fault ? facts.model_fault->action : "");
   put("weights_what", fault_words(facts.weights_fault)), put("weights_fix", facts.weights_fault ? facts.weights_fault->action : "");
   put("tokenizer_what", fault_words(facts.tokenizer_fault)), put("tokenizer_fix", facts.tokenizer_fault ? facts.tokenizer_fault->action : "");
-  put("save_folder", facts.save_folder), put("earlier_checkpoint", facts.earlier_checkpoint);
+  put("save_folder", facts.save_folder), put("save_folder_fault", facts.save_folder_fault), put("earlier_checkpoint", facts.earlier_checkpoint);
   name_family_words(facts);
 }
 

@@ -227,11 +227,11 @@ const Rows& file_rows() {
        .fix = words("name another folder, or a relative one: it lies in the run's own folder")},
       {.code = "RW-GUARD-222",
        .scope = "checkpoint folder",
-       .when = {"checkpointing.checkpoint_dir cannot be written", [](const Facts& f) { return f.save_folder_is_closed; }},
+       .when = {"checkpointing.checkpoint_dir cannot be written", [](const Facts& f) { return !f.save_folder_fault.empty(); }},
        .automodel = {kNo, kNo},
        .ours = always(kNo),
        .key = "checkpointing.checkpoint_dir",
-       .reason = "{save_folder} cannot be made or written, so no checkpoint could be saved",
+       .reason = "{save_folder} cannot be made or written ({save_folder_fault}), so no checkpoint could be saved",
        .fix = words("name a folder that you may write, or a relative one: it lies in the run's own folder")},
   };
   return kRows;

@@ -1,12 +1,7 @@
 #include "shared/tokenizer/tokenizer.h"
 
-#include <fmt/format.h>
-
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <mutex>
-#include <sstream>
+#include <system_error>
 
 #include "shared/base/error.h"
 #include "shared/base/files.h"
@@ -157,20 +152,22 @@ Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
 Tokenizer::~Tokenizer() = default;
 
 Tokenizer Tokenizer::from_file(const std::filesystem::path& file) {
-  const std::string kind = files::kind_if_not_regular(file);
-  std::ifstream stream;
-  std::ostringstream text;
-  if (kind.empty()) stream.open(file, std::ios::binary);
-  if (stream.is_open()) text << stream.rdbuf();
-  if (!stream.is_open() || !stream) {
-    throw Error({.code = "RW-TOK-001",
-                 .what = fmt::format("the tokenizer file cannot be read: {}", kind.empty() ? std::strerror(errno) : "it is " + kind),
-                 .where = file.string(),
-                 .expected = "a tokenizer.json of the tokenizers library",
-                 .action = "check the path; the model's folder must hold tokenizer.json",
-                 .exit_code = ExitCode::usage});
+  const auto unreadable = [&](const std::string& reason) {
+    return Error({.code = "RW-TOK-001",
+                  .what = "the tokenizer file cannot be read: " + reason,
+                  .where = file.string(),
+                  .expected = "a tokenizer.json of the tokenizers library",
+                  .action = "check the path; the model's folder must hold tokenizer.json",
+                  .exit_code = ExitCode::usage});
+  };
+  if (const std::string kind = files::kind_if_not_regular(file); !kind.empty()) throw unreadable("it is " + kind);
+  std::string text;
+  try {
+    text = files::read_all(file);
+  } catch (const std::system_error& error) {
+    throw unreadable(error.code().message());
   }
-  return from_text(text.view(), file.string());
+  return from_text(text, file.string());
 }
 
 Tokenizer Tokenizer::from_text(std::string_view json, const std::string& file_name) {

@@ -10,6 +10,7 @@
 
 #include "shared/base/error.h"
 #include "shared/wire/message.h"
+#include "shared/wire/poll.h"
 
 namespace ringwright::wire {
 namespace {
@@ -78,7 +79,7 @@ nlohmann::json ControlSocket::request(const std::string& op, nlohmann::json argu
   while (true) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady_clock::now());
     if (left.count() <= 0) break;
-    zmq::poll(items, cancel_fd >= 0 ? 2u : 1u, left);
+    poll(items, cancel_fd >= 0 ? 2u : 1u, left);
     if (cancel_fd >= 0 && (items[1].revents & ZMQ_POLLIN)) break;
     zmq::message_t frame;
     if (!(items[0].revents & ZMQ_POLLIN) || !socket_.recv(frame, zmq::recv_flags::dontwait)) continue;

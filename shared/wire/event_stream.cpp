@@ -9,6 +9,7 @@
 #include "shared/base/error.h"
 #include "shared/wire/control.h"
 #include "shared/wire/control_socket.h"
+#include "shared/wire/poll.h"
 
 namespace ringwright::wire {
 namespace {
@@ -63,7 +64,7 @@ struct EventStream::Impl {
   void loop() {
     zmq::pollitem_t items[] = {{events.handle(), 0, ZMQ_POLLIN, 0}, {nullptr, wake.get(), ZMQ_POLLIN, 0}};
     while (true) {
-      zmq::poll(items, 2, kTick);
+      poll(items, 2, kTick);
       if (items[1].revents & ZMQ_POLLIN) return;
       for (size_t taken = 0; taken < kDrainMax && receive_one(); ++taken) {
       }

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <climits>
 #include <fstream>
-#include <sstream>
 #include <system_error>
 
 #include "shared/base/error.h"
+#include "shared/base/files.h"
 
 namespace ringwright::wire {
 namespace {
@@ -77,11 +77,13 @@ void write_worker_spec(const WorkerSpec& spec, const std::filesystem::path& file
 }
 
 WorkerSpec read_worker_spec(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw bad_spec("the worker's specification cannot be opened: " + std::generic_category().message(errno), file.string());
-  std::stringstream text;
-  text << in.rdbuf();
-  const nlohmann::json json = nlohmann::json::parse(text.str(), nullptr, false);
+  std::string text;
+  try {
+    text = files::read_all(file);
+  } catch (const std::system_error& error) {
+    throw bad_spec("the worker's specification cannot be read: " + error.code().message(), file.string());
+  }
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
   if (json.is_discarded()) throw bad_spec("the worker's specification is no JSON", file.string());
   return worker_spec_from_json(json);
 }

@@ -4,8 +4,9 @@
 
 A row that compares runs interleaved pairs (ours, theirs; then theirs, ours) on the same two cores, and shows the median of the pairs' ratios. A pair
 starts only after two spinning processes have scaled at least 1.95 times, and counts only when they do so again right after it; the row waits for
-such moments for M minutes (one spin alone: the fastest tenth of those seen, as a neighbour may slow a core at any moment). With too few such pairs it says "machine busy" instead of a ratio. A row of ours alone is held to the same rule for its
-times.
+such moments for M minutes (one spin alone: the fastest tenth of those seen, as a neighbour may slow a core at any moment). With too few such pairs
+the figures of all pairs are shown, marked "busy", and a ratio is neither met nor missed. A bound of ours alone (a time, values a second) that holds
+on a busy machine holds on a quiet one; a bound that was not reached is "not settled".
 """
 import argparse
 import functools
@@ -20,6 +21,9 @@ from dataclasses import dataclass
 
 import machine
 from rows import ROWS
+
+
+BUSY_PAIRS_MIN = 3
 
 
 @dataclass
@@ -72,7 +76,7 @@ def measure(row, paths, pairs, scaling_min, minutes):
 
 
 def collect_pairs(result, paths, pairs, scaling_min, deadline_s):
-    """Runs pairs at quiet moments until there are enough or the time is up; then one more, so that what no busy machine changes has a figure."""
+    """Runs pairs at quiet moments until there are enough or the time is up; then as many as are needed for a median, quiet or not."""
     scaling = 0.0
     while len(result.pairs) < pairs and time.monotonic() < deadline_s:
         if scaling < scaling_min:
@@ -83,8 +87,8 @@ def collect_pairs(result, paths, pairs, scaling_min, deadline_s):
         scaling = machine.two_thread_scaling()
         result.scalings.append(scaling)
         (result.pairs if scaling >= scaling_min else result.busy).append(pair)
-    if not result.pairs and not result.busy:
-        result.busy.append(run_pair(result.row, paths, ours_first=True))
+    while len(result.pairs) + len(result.busy) < BUSY_PAIRS_MIN:
+        result.busy.append(run_pair(result.row, paths, ours_first=len(result.busy) % 2 == 0))
 
 
 def run_pair(row, paths, ours_first):
@@ -105,26 +109,30 @@ def figure_line(figure, result, pairs_wanted):
     """(ours, theirs, ratio, target, verdict) as texts."""
     quiet = len(result.pairs) >= pairs_wanted
     pairs = result.pairs if quiet else result.pairs + result.busy
-    target, verdict = target_text(figure), "-"
+    target = target_text(figure)
     if result.error or not pairs:
         return "-", "-", "-", target, result.error or "no run"
     missing = [key for key, side in ((figure.ours, 0), (figure.peer, 1)) if key and key not in pairs[0][side]]
     if missing:
         return "-", "-", "-", target, f"no {missing[0]} in the output"
+    busy = figure.timed and not quiet
+    mark = " (busy)" if busy else ""
     if figure.text:
-        busy = figure.timed and not quiet
-        return ("machine busy" if busy else statistics.mode(pair[0][figure.ours] for pair in pairs), "-", "-", target, "machine busy" if busy else "-")
+        return statistics.mode(pair[0][figure.ours] for pair in pairs) + mark, "-", "-", target, "-"
     ours = statistics.median(pair[0][figure.ours] for pair in pairs) * figure.scale
-    theirs = statistics.median(pair[1][figure.peer] for pair in pairs) * figure.peer_scale if figure.peer else None
-    if figure.timed and not quiet:
-        return "machine busy", "machine busy" if figure.peer else "-", "machine busy" if figure.peer else "-", target, "machine busy"
-    value = ours
-    if figure.peer:
-        value = statistics.median(pair[0][figure.ours] / (pair[1][figure.peer] * figure.peer_scale) for pair in pairs)
-    if figure.at_most is not None or figure.at_least is not None:
-        met = (figure.at_most is None or value <= figure.at_most) and (figure.at_least is None or value >= figure.at_least)
-        verdict = "met" if met else "missed"
-    return (number(ours, figure.unit), number(theirs, figure.unit) if figure.peer else "-", f"{value:.3f}" if figure.peer else "-", target, verdict)
+    if not figure.peer:
+        return number(ours, figure.unit) + mark, "-", "-", target, verdict_of(figure, ours, "not settled" if busy else "missed")
+    theirs = statistics.median(pair[1][figure.peer] for pair in pairs) * figure.peer_scale
+    ratio = statistics.median(pair[0][figure.ours] / (pair[1][figure.peer] * figure.peer_scale) for pair in pairs)
+    verdict = "-" if target == "-" else "not settled" if busy else verdict_of(figure, ratio, "missed")
+    return number(ours, figure.unit) + mark, number(theirs, figure.unit) + mark, f"{ratio:.3f}" + mark, target, verdict
+
+
+def verdict_of(figure, value, otherwise):
+    if figure.at_most is None and figure.at_least is None:
+        return "-"
+    met = (figure.at_most is None or value <= figure.at_most) and (figure.at_least is None or value >= figure.at_least)
+    return "met" if met else otherwise
 
 
 def target_text(figure):

@@ -16,6 +16,11 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+// A gradient that is 0 but for rounding has no scale of its own; this share of the largest gradient of the whole model is everybody's least one. A
+// fault in a gradient below kGradientFloor * tolerance of that largest one is not seen, and rounding of float32 (1e-7 of what is added up) stays
+// below the tolerance.
+constexpr double kGradientFloor = 1e-2;
+
 // The largest |difference| and the largest |value|, over one tensor or several.
 class Extremes {
  public:
@@ -37,7 +42,12 @@ class Extremes {
       value_ = std::max(value_, other[1].item<double>());
     }
   }
-  double relative() const { return difference_ == 0 ? 0 : value_ > 0 ? difference_ / value_ : kInfinity; }
+  // Relative to the largest value, or to `floor` where that is more.
+  double relative(double floor = 0) const {
+    const double scale = std::max(value_, floor);
+    return difference_ == 0 ? 0 : scale > 0 ? difference_ / scale : kInfinity;
+  }
+  double value() const { return value_; }
 
  private:
   double difference_ = 0, value_ = 0;
@@ -76,11 +86,14 @@ ProbeDifferences differences(const Measurement& whole, const Measurement& sharde
   result.logprobs = logprobs.relative();
   for (const at::Tensor& count : all_gather(at::full({1}, static_cast<int64_t>(whole.row_logprobs.size()), at::kLong), dp))
     result.row_count += count.item<int64_t>();
+  std::vector<std::pair<std::string, Extremes>> gradients;
+  double largest = 0;
   for (const auto& [name, gradient] : whole.gradients) {
-    Extremes extremes;
+    Extremes& extremes = gradients.emplace_back(name, Extremes()).second;
     extremes.add(gradient, sharded.gradients.at(name));
-    result.gradients.emplace_back(name, extremes.relative());
+    largest = std::max(largest, extremes.value());
   }
+  for (const auto& [name, extremes] : gradients) result.gradients.emplace_back(name, extremes.relative(kGradientFloor * largest));
   std::stable_sort(result.gradients.begin(), result.gradients.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   return result;
 }

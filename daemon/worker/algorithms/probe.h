@@ -25,7 +25,8 @@ Measurement measure(SftTrainer& trainer, const LlamaModel& model, const std::vec
 // The batch as plain training on one rank sees it: each row alone, no packs, no sharder. `data_parallel` as in the run.
 Measurement measure_alone(LlamaModel& model, recipe::SftConfig config, const SftTrainerOptions& options, const std::vector<const Row*>& rows);
 
-// Relative differences: of the loss; of the log-probabilities, by the largest; of each gradient, by the largest value of that tensor. Infinite where
+// Relative differences: of the loss; of the log-probabilities, by the largest; of each gradient, by the largest value of that tensor, or by a
+// hundredth of the largest gradient of the model where that is more: a gradient that is 0 but for rounding has no scale of its own. Infinite where
 // one side is not finite or has another shape. Log-probabilities are those of all ranks of `dp`, each of which worked on other rows: every rank of it
 // must call this, and gets the same answer.
 struct ProbeDifferences {

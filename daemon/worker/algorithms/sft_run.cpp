@@ -20,6 +20,7 @@
 #include "daemon/worker/parallel/collectives.h"
 #include "daemon/worker/torch_environment.h"
 #include "shared/base/error.h"
+#include "shared/base/files.h"
 #include "shared/base/text.h"
 #include "shared/estimate/estimate.h"
 #include "shared/fingerprint/inputs.h"
@@ -70,6 +71,7 @@ class SftRun {
   void run() {
     report_start();
     if (!spec_.probe.empty()) return probe_only();
+    require_place_for_checkpoints();
     if (config_.probe_first && spec_.cp > 1) require_parity(probe_methods({plan_.method}));
     const int64_t step_count_max = steps_to_run();
     validate(config_.val_at_start);
@@ -84,6 +86,19 @@ class SftRun {
   }
 
  private:
+  // A relative folder stands below the run's own, so that runs of one recipe do not overwrite each other.
+  std::filesystem::path checkpoint_folder() const {
+    return std::filesystem::path(spec_.directory) / (config_.checkpoint_dir.empty() ? "checkpoints" : config_.checkpoint_dir);
+  }
+
+  // Before the first step, since the end of training is a bad time to learn it.
+  void require_place_for_checkpoints() const {
+    if (!config_.checkpointing_enabled || rank_ != 0) return;
+    if (const std::string fault = files::why_not_writable(checkpoint_folder()); !fault.empty())
+      throw Error({"RW-CKPT-005", "no checkpoint could be written: " + fault, checkpoint_folder().string(), "a folder that can be made and written",
+                   "name another folder in checkpointing.checkpoint_dir", ExitCode::run_failed});
+  }
+
   // One batch at cp = 1 and at cp = n. The rows are those of the first step; the order of training is not touched.
   std::vector<ProbeResult> probe_methods(const std::vector<std::string>& methods) {
     RowOrder order(static_cast<int64_t>(train_.rows.size()), config_.seed, config_.shuffle);
@@ -312,8 +327,7 @@ class SftRun {
     if (std::exchange(saved_step_, trainer_.step_count()) == trainer_.step_count()) return;
     if (rank_ == 0) {
       RunCheckpoint checkpoint;
-      // A relative folder stands below the run's own, so that runs of one recipe do not overwrite each other.
-      checkpoint.directory = std::filesystem::path(spec_.directory) / (config_.checkpoint_dir.empty() ? "checkpoints" : config_.checkpoint_dir);
+      checkpoint.directory = checkpoint_folder();
       checkpoint.step = trainer_.step_count();
       checkpoint.tokens_trained = tokens_trained_;
       checkpoint.recipe = spec_.recipe;

@@ -1,6 +1,7 @@
 #include "daemon/worker/checkpoint/run_checkpoint.h"
 
 #include "daemon/worker/checkpoint/durable_file.h"
+#include "daemon/worker/checkpoint/unfinished.h"
 
 namespace ringwright::worker {
 namespace {
@@ -23,9 +24,11 @@ uint64_t bytes_below(const std::filesystem::path& folder) {
 SavedCheckpoint save_run_checkpoint(const RunCheckpoint& checkpoint, const model::ModelConfig& config, const TensorMap& parameters,
                                     const SaveOptions& options) {
   const std::string name = "step_" + std::to_string(checkpoint.step);
-  const std::filesystem::path unfinished = checkpoint.directory / ("tmp_" + name), finished = checkpoint.directory / name;
+  const std::filesystem::path finished = checkpoint.directory / name;
+  remove_abandoned_folders(checkpoint.directory);
+  const UnfinishedFolder folder(checkpoint.directory / (kUnfinishedPrefix + std::to_string(checkpoint.step)));
+  const std::filesystem::path& unfinished = folder.path();
   std::error_code error;
-  std::filesystem::remove_all(unfinished, error);
   std::filesystem::create_directories(unfinished / "policy", error);
   if (error) throw_save_error(unfinished, error.value());
   try {

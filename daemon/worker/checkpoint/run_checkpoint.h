@@ -22,7 +22,8 @@ struct SavedCheckpoint {
   uint64_t bytes = 0;          // of all files below step_N
 };
 
-// Written below <directory>/tmp_step_N and renamed when complete. Errors: those of save_checkpoint.
+// Written below <directory>/tmp_step_N and renamed when complete; what killed processes have left of that kind is removed. Errors: those of
+// save_checkpoint.
 SavedCheckpoint save_run_checkpoint(const RunCheckpoint& checkpoint, const model::ModelConfig& config, const TensorMap& parameters,
                                     const SaveOptions& options);
 

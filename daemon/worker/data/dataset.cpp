@@ -3,13 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
+#include <system_error>
 
 #include "shared/base/error.h"
 #include "shared/base/files.h"
 #include "shared/base/text.h"
+#include "shared/base/text_lines.h"
 
 namespace ringwright::worker {
 namespace {
@@ -20,27 +22,33 @@ class LineReader {
     if (const std::string kind = files::kind_if_not_regular(file); !kind.empty())
       throw Error(
           {"RW-DATA-001", "the data is " + kind + ", not a file", file.string(), "a text file, or JSON lines", "correct data.train.data_path"});
-    stream_.open(file);
-    if (!stream_)
-      throw Error({"RW-DATA-001", "the data file cannot be read", file.string(), "a text file, or JSON lines", "correct data.train.data_path"});
+    read([&] { lines_.emplace(file); });
   }
 
   bool next(std::string& line) {
-    if (!std::getline(stream_, line)) return false;
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    ++number_;
-    if (text::valid_utf8(line) != line)
+    bool found = false;
+    read([&] { found = lines_->next(line); });
+    if (found && text::valid_utf8(line) != line)
       throw Error(
           {"RW-DATA-007", "the line is not UTF-8 text", place(), "a text file in UTF-8", "save it as UTF-8, or name another file in data.train"});
-    return true;
+    return found;
   }
 
-  std::string place() const { return fmt::format("{}:{}", file_.string(), number_); }
+  std::string place() const { return fmt::format("{}:{}", file_.string(), lines_->number()); }
 
  private:
+  template <class Step>
+  void read(const Step& step) const {
+    try {
+      step();
+    } catch (const std::system_error& error) {
+      throw Error({"RW-DATA-001", "the data file cannot be read: " + error.code().message(), file_.string(), "a text file, or JSON lines",
+                   "correct data.train.data_path"});
+    }
+  }
+
   std::filesystem::path file_;
-  std::ifstream stream_;
-  int64_t number_ = 0;
+  std::optional<TextLines> lines_;
 };
 
 void check_ids(const std::vector<int64_t>& ids, const DatasetOptions& options, const LineReader& reader) {

@@ -27,10 +27,6 @@ std::vector<Microbatch> packs(const std::vector<int64_t>& lengths, const Microba
   return microbatches;
 }
 
-int64_t document_divisor_of(const recipe::SftConfig& config) {
-  return config.packing.document_divisor > 0 ? config.packing.document_divisor : layout::document_divisor(config.cp, config.tp, false);
-}
-
 MicrobatchRules rules_of(const recipe::SftConfig& config, int64_t row_count) {
   MicrobatchRules rules;
   rules.row_count = row_count;
@@ -39,7 +35,7 @@ MicrobatchRules rules_of(const recipe::SftConfig& config, int64_t row_count) {
     layout::PackingOptions& packing = rules.packing.emplace();
     packing.algorithm = config.packing.algorithm;
     packing.pack_length = config.packing.pack_tokens;
-    packing.document_divisor = document_divisor_of(config);
+    packing.document_divisor = recipe::document_divisor(config);
     packing.sequence_length_round = std::lcm(config.packing.sequence_length_round, config.make_sequence_length_divisible_by);
     rules.largest_first = config.packing.largest_first;
   } else if (config.dynamic_batching.enabled) {
@@ -53,11 +49,6 @@ MicrobatchRules rules_of(const recipe::SftConfig& config, int64_t row_count) {
 
 MicrobatchRules training_rules(const recipe::SftConfig& config) { return rules_of(config, config.train_micro_batch_size); }
 MicrobatchRules validation_rules(const recipe::SftConfig& config) { return rules_of(config, config.val_micro_batch_size); }
-
-int64_t longest_row(const recipe::SftConfig& config) {
-  if (!config.packing.enabled || !config.packing.skip_long) return config.max_total_sequence_length;
-  return std::min(config.max_total_sequence_length, layout::longest_document_of_pack(config.packing.pack_tokens, document_divisor_of(config)));
-}
 
 std::vector<Microbatch> split_into_microbatches(const std::vector<int64_t>& row_lengths, const MicrobatchRules& rules) {
   if (row_lengths.empty()) return {};  // a data-parallel rank without rows

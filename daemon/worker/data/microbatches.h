@@ -31,9 +31,6 @@ struct MicrobatchRules {
 MicrobatchRules training_rules(const recipe::SftConfig& config);
 MicrobatchRules validation_rules(const recipe::SftConfig& config);
 
-// The most tokens of a training row that is taken: policy.max_total_sequence_length, or what a pack holds where ringwright.packing.skip_long is set.
-int64_t longest_row(const recipe::SftConfig& config);
-
 // Every row is in one microbatch. The same for the same lengths, whatever the mesh. Errors: those of packing.h.
 std::vector<Microbatch> split_into_microbatches(const std::vector<int64_t>& row_lengths, const MicrobatchRules& rules);
 

@@ -19,6 +19,7 @@
 #include "daemon/worker/runtime/orphan_watch.h"
 #include "shared/base/error.h"
 #include "shared/wire/message.h"
+#include "shared/wire/poll.h"
 #include "shared/wire/steering.h"
 
 namespace ringwright::worker {
@@ -116,7 +117,7 @@ struct Channel::Impl {
         heartbeat_at = steady_clock::now() + kHeartbeatEvery;
       }
       items[0].events = static_cast<short>(ZMQ_POLLIN | (send_some() ? ZMQ_POLLOUT : 0));
-      zmq::poll(items, 2, kTick);
+      wire::poll(items, 2, kTick);
       eventfd_t ignored;
       if (items[1].revents & ZMQ_POLLIN) ::eventfd_read(wake_fd, &ignored);
       receive_all();

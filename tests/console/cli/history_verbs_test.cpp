@@ -39,6 +39,7 @@ class HistoryVerbs : public ProgramTest {
     writer.append(make_event("r_0000000a", wire::Kind::log, 1, 1, {{"level", "error"}, {"text", "it broke"}}));
     writer.append(
         make_event("r_0000000a", wire::Kind::event, 0, 7, {{"name", "checkpoint.saved"}, {"path", "/there/step_3"}, {"step", 3}, {"bytes", 2048}}));
+    writer.append(make_event("r_0000000a", wire::Kind::heartbeat, 1, 2, {{"resident_bytes", 1024}}));
     writer.flush();
     writer.set_state("r_0000000a", history::RunState::failed, "rank 1 exited with code 7", 1);
     writer.set_state("r_0000000b", history::RunState::finished, "");
@@ -55,6 +56,12 @@ TEST_F(HistoryVerbs, ListShowsTheNewestFirst) {
   EXPECT_EQ(failed[0].at("failed_rank"), 1);
   EXPECT_EQ(failed[0].at("last_step"), 5);
   EXPECT_EQ(json_of({"runs", "list", "-n", "1"}).size(), 1u);
+}
+
+TEST_F(HistoryVerbs, ARankWithoutAStepHasADash) {
+  const std::string out = ringwright({"runs", "show", "cp1"}).out;
+  EXPECT_THAT(out, Not(HasSubstr(" -1"))) << out;
+  EXPECT_THAT(out, ::testing::ContainsRegex("\n +1 +- +1 KiB"));
 }
 
 TEST_F(HistoryVerbs, ShowHasAllOfARun) {
@@ -136,6 +143,34 @@ TEST_F(HistoryVerbs, ParityCountsEqualStepsAndExitsByTheTolerance) {
   EXPECT_NEAR(json.at("mean_relative_difference").get<double>(), 0.001 / 1.001 / 3, 1e-12);
   EXPECT_EQ(json.at("within_tolerance"), false);
   EXPECT_EQ(ringwright({"runs", "parity", "cp1", "cp1", "--tolerance", "0"}).exit_code, 0);
+}
+
+// Two runs that failed after the same step agree in what there is, and that is not all.
+TEST_F(HistoryVerbs, ParitySaysHowMuchItComparedAndWhatBecameOfTheRuns) {
+  {
+    history::Writer writer(store(), {});
+    for (const char* run : {"r_0000000a", "r_0000000b"})
+      writer.append(make_event(run, wire::Kind::event, 0, 30, {{"name", "run.step_limit"}, {"steps", 40}}));
+  }
+  const Outcome outcome = ringwright({"runs", "parity", "cp1", "cp2", "--tolerance", "1e-2"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("within the tolerance"));
+  EXPECT_THAT(outcome.out, HasSubstr("only 3 of 40 steps could be compared"));
+  EXPECT_THAT(outcome.out, HasSubstr("cp1 (r_0000000a) is failed at step 5"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("cp2 (r_0000000b) is")));
+  EXPECT_EQ(json_of({"runs", "parity", "cp1", "cp1", "--json"}).at("steps_planned"), 40);
+}
+
+TEST_F(HistoryVerbs, ParityOfRunsOfOtherLengthsBlamesTheLengthsNotTheValues) {
+  {
+    history::Writer writer(store(), {});
+    for (int64_t step = 4; step <= 6; ++step) writer.append(metric("r_0000000b", 0, static_cast<uint64_t>(40 + step), step, "train/loss", 1.0));
+  }
+  const Outcome outcome = ringwright({"runs", "parity", "cp1", "cp2", "--tolerance", "1e-2"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("the runs differ in length: 3 and 6 steps; the 3 that both have are within the tolerance"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("beyond")));
+  EXPECT_THAT(ringwright({"runs", "compare", "cp1", "cp2", "--tolerance", "1e-2"}).out, HasSubstr("within the tolerance 0.01, but one run lacks"));
 }
 
 TEST_F(HistoryVerbs, ParityRefusesRunsOfOtherPacksWithTheReason) {

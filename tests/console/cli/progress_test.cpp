@@ -47,6 +47,17 @@ TEST(RunProgress, CountsStepsLossRateAndTimeLeft) {
   EXPECT_DOUBLE_EQ(progress.elapsed_s(), 18.0);
 }
 
+TEST(RunProgress, AnEndThatIsNotRecordedIsMarked) {
+  RunProgress progress(50);
+  progress.add(step_at(7, 0, 1, 4.0));
+  progress.add(named_at(0, 1, {{"name", "run.state"}, {"state", "failed"}, {"reason", "the disk"}, {"unrecorded", true}}));
+  EXPECT_TRUE(progress.ended());
+  EXPECT_TRUE(progress.unrecorded());
+  EXPECT_EQ(progress.node_sequence(), 7u);
+  progress.add(named_at(8, 2, {{"name", "run.state"}, {"state", "failed"}, {"reason", "the disk"}}));
+  EXPECT_FALSE(progress.unrecorded());
+}
+
 TEST(RunProgress, TimeLeftGoesByTheLastSteps) {
   RunProgress progress(200);
   uint64_t sequence = 0;

@@ -40,7 +40,9 @@ class RunFiles : public ProgramTest {
   }
   std::string found(const std::string& query) {
     std::string ids;
-    for (const nlohmann::json& run : json_of({"runs", "list", query})) ids += run.at("id").get<std::string>().back();
+    for (const nlohmann::json& run :
+         json_of(query.empty() ? std::vector<std::string>{"runs", "list"} : std::vector<std::string>{"runs", "list", query}))
+      ids += run.at("id").get<std::string>().back();
     return ids;
   }
 };

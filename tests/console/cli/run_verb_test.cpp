@@ -21,8 +21,7 @@ class RunVerb : public DemoTest {
  protected:
   void SetUp() override {
     write_text(3000, [](int) { return "In the beginning"; });
-    // A header without tensors: nobody here loads it.
-    folder_.write("ringwright/models/demo/model.safetensors", std::string("\x02\0\0\0\0\0\0\0{}", 10));
+    write_weights();
     const Outcome started =
         Program(folder_.path(), {"--worker", std::string(RINGWRIGHT_BINARY_DIR) + "/tests/scripted_worker", "--stop-grace-s", "5"}, "ringwrightd")
             .wait();
@@ -121,6 +120,69 @@ TEST_F(RunVerb, DetachPrintsTheIdAndStopStopsIt) {
   EXPECT_EQ(ringwright({"stop", id, "--json"}).exit_code, 0);
   EXPECT_EQ(ringwright({"logs", id, "-f"}).exit_code, 0);  // ends with the run
   EXPECT_EQ(shown(id).at("state"), "stopped");
+}
+
+TEST_F(RunVerb, AHangupLeavesTheRunToTheDaemon) {
+  Program program(folder_.path(), run_arguments({"--name", "left", "++script.0.metrics=5", "++script.1.metrics=5"}));
+  ASSERT_TRUE(test::eventually([&] { return program.out().find("step 5/50") != std::string::npos; }, 60));
+  ::kill(program.pid(), SIGHUP);
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.exit_code, 128 + SIGHUP) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("goes on"));
+  EXPECT_EQ(shown("left")["state"], "running");
+  EXPECT_EQ(json_of({"stop", "left"})["state"], "stopping") << "nobody had asked it to stop";
+}
+
+TEST_F(RunVerb, AHistoryDeletedUnderARunIsNoSuccess) {
+  Program program(folder_.path(), run_arguments({"++script.0.metrics=5", "++script.1.metrics=5"}));
+  ASSERT_TRUE(test::eventually([&] { return program.out().find("step 5/50") != std::string::npos; }, 60));
+  for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove((folder_.path() / "ringwright/history.db").string() + end);
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.exit_code, 6) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("history is not being written"));
+  EXPECT_THAT(outcome.err, HasSubstr("RW-CLI-047"));
+  EXPECT_THAT(outcome.out, HasSubstr("(not recorded): the history cannot record it any more"));
+}
+
+TEST_F(RunVerb, NamesThatWouldHideARunAreRefused) {
+  for (const char* name : {"last", "r_74fb"}) {
+    const Outcome outcome = ringwright(run_arguments({"--name", name}));
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.out;
+    EXPECT_THAT(outcome.err, HasSubstr("RW-STORE-016"));
+  }
+}
+
+// Its sockets are elsewhere: the history's lock knows it.
+TEST_F(RunVerb, DaemonStopFindsTheDaemonByItsHistory) {
+  const pid_t daemon = json_of({"daemon", "status"})["pid"].get<pid_t>();
+  test::Environment variables = test::clean_environment(folder_.path());
+  std::filesystem::create_directory(folder_ / "elsewhere");
+  variables["XDG_RUNTIME_DIR"] = (folder_ / "elsewhere").string();
+  const Outcome refused = Program(folder_.path(), {"daemon", "start"}, "ringwright", variables).wait();
+  EXPECT_EQ(refused.exit_code, 6);
+  EXPECT_THAT(refused.err, HasSubstr("kill " + std::to_string(daemon)));
+  const Outcome outcome = Program(folder_.path(), {"daemon", "stop"}, "ringwright", variables).wait();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr(std::to_string(daemon)));
+  EXPECT_TRUE(test::gone(daemon));
+  EXPECT_EQ(ringwright({"daemon", "start"}).exit_code, 0);
+}
+
+TEST_F(RunVerb, RunsOfAKilledDaemonAreShownAsLost) {
+  const std::string id = json_of(run_arguments({"--detach", "++script.0.metrics=5", "++script.1.metrics=5"}))["run"];
+  ASSERT_TRUE(test::eventually([&] { return shown(id)["state"] == "running"; }, 60));
+  const pid_t daemon = json_of({"daemon", "status"})["pid"].get<pid_t>();
+  ::kill(daemon, SIGKILL);
+  ASSERT_TRUE(test::eventually([&] { return test::gone(daemon); }));
+  for (const pid_t worker : test::worker_processes(id)) ::kill(worker, SIGKILL);
+  const nlohmann::json lost = shown(id);
+  EXPECT_EQ(lost["state"], "lost");
+  EXPECT_GE(lost["ended_unix_ns"], lost["started_unix_ns"]);
+  EXPECT_EQ(json_of({"runs", "list", "--state", "running"}).size(), 0u);
+  EXPECT_EQ(json_of({"runs", "list", "--state", "lost"}).size(), 1u);
+  EXPECT_EQ(ringwright({"logs", id, "-f"}).exit_code, 0) << "there is nothing to wait for";
+  ASSERT_EQ(ringwright({"daemon", "start"}).exit_code, 0);
+  EXPECT_EQ(shown(id)["ended_unix_ns"], lost["ended_unix_ns"]) << "not the time of the restart";
 }
 
 TEST_F(RunVerb, RefusesAnotherStoreThanTheRunningDaemons) {

@@ -12,6 +12,7 @@
 
 #include "shared/base/error.h"
 #include "tests/support/daemon_process.h"
+#include "tests/support/program.h"
 
 namespace ringwright {
 namespace {
@@ -198,6 +199,46 @@ TEST(Daemon, EndsWithItsLastRunWhereItWasToldTo) {
   const std::string run = daemon.launch(1, {{"all", {{"exit_code", 0}}}});
   EXPECT_EQ(daemon.wait(), 0);
   EXPECT_EQ(daemon.record(run).state, RunState::finished);
+}
+
+// As a session manager does when the last session ends.
+TEST(Daemon, DeletedRuntimeDirectoryIsMadeAgain) {
+  const TemporaryFolder folder;
+  const DaemonProcess daemon(folder);
+  const std::string before = daemon.launch(1, {{"0", {{"metrics", 5}}}});
+  ASSERT_TRUE(eventually([&] { return daemon.record(before).state == RunState::running; }));
+  std::filesystem::remove_all(folder / "r");
+  ASSERT_TRUE(eventually([&] { return !refusal_of([&] { daemon.request("hello"); }).code.starts_with("RW-"); }));
+  EXPECT_EQ(daemon.request("hello")["active_runs"], 1);
+  const std::string after = daemon.launch(1, {{"0", {{"metrics", 5}, {"exit_code", 0}}}});
+  EXPECT_EQ(daemon.wait_for_end(after).state, RunState::finished) << "its worker finds the daemon";
+  const EventLog events(daemon.endpoints());
+  EXPECT_TRUE(eventually([&] { return events.count() > 0; }));
+  Program second(folder.path(), {"--foreground", "--store", daemon.store().string(), "--runtime-dir", (folder / "r").string()}, "ringwrightd");
+  EXPECT_NE(second.wait().exit_code, 0) << "a second daemon has no place here";
+  daemon.request("run.stop", {{"run", before}});
+  EXPECT_EQ(daemon.wait_for_end(before).state, RunState::stopped) << "the worker from before hears of it";
+}
+
+TEST(Daemon, FewOpenFilesAreNamedAndLeaveNothing) {
+  const TemporaryFolder folder;
+  for (const char* mode : {"", "--foreground"})
+    for (const char* limit : {"16", "20", "32"}) {
+      int status = 0;
+      const std::string text = output_of("ulimit -n " + std::string(limit) + "; " + daemon_command(folder) + mode, status);
+      EXPECT_EQ(WEXITSTATUS(status), 3) << text;
+      EXPECT_NE(text.find("RLIMIT_NOFILE"), std::string::npos) << text;
+      EXPECT_FALSE(std::filesystem::exists(folder / "r" / "workers.sock"));
+    }
+}
+
+TEST(Daemon, ALogThatCannotBeWrittenIsAnErrorOfTheStore) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "s" / "ringwrightd.log");
+  int status = 0;
+  const std::string text = output_of(daemon_command(folder), status);
+  EXPECT_EQ(WEXITSTATUS(status), 6) << text;
+  EXPECT_NE(text.find("--store FILE"), std::string::npos) << text;
 }
 
 TEST(Daemon, DrainWaitsForTheRuns) {

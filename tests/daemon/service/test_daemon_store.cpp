@@ -107,5 +107,62 @@ TEST(Store, StateIsRecordedWhenThereIsRoomAgain) {
   EXPECT_EQ(record.reason, "forced");
 }
 
+// The end state that a client can be told, as `status` has it.
+nlohmann::json unrecorded_state(const DaemonProcess& daemon, const std::string& run) {
+  const nlohmann::json status = daemon.request("status");
+  for (const nlohmann::json& state : status["unrecorded"])
+    if (state["run"] == run) return state;
+  return nlohmann::json::object();
+}
+
+// Without taking its status away.
+bool has_ended(pid_t pid) {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == pid;
+}
+
+TEST(Store, AnEndThatIsNotRecordedYetIsToldAndKeepsAnIdleDaemon) {
+  const TemporaryFolder folder;
+  DaemonOptions options;
+  options.file_bytes_max = 1 << 20;
+  options.more.push_back("--exit-when-idle");
+  DaemonProcess daemon(folder, options);
+  const std::string run = daemon.launch(1, {{"0", {{"metrics", 100'000}}}});
+  ASSERT_TRUE(eventually([&] { return !daemon.request("status")["store_error"].is_null(); }, 60));
+  daemon.request("run.stop", {{"run", run}, {"force", true}});
+  ASSERT_TRUE(eventually([&] { return unrecorded_state(daemon, run).value("state", "") == "stopped"; }));
+  EXPECT_EQ(unrecorded_state(daemon, run)["reason"], "forced");
+  EXPECT_EQ(daemon.request("run.stop", {{"run", run}})["state"], "stopped");
+  EXPECT_FALSE(eventually([&] { return has_ended(daemon.pid()); }, 3)) << "it ended idle";
+  const rlimit room{RLIM_INFINITY, RLIM_INFINITY};
+  ASSERT_EQ(::prlimit(daemon.pid(), RLIMIT_FSIZE, &room, nullptr), 0);
+  EXPECT_EQ(daemon.wait(), 0) << "with everything recorded it ends by itself";
+  EXPECT_EQ(daemon.record(run).state, RunState::stopped);
+}
+
+TEST(Store, ADaemonThatIsToldToEndEndsWithAFullDisk) {
+  const TemporaryFolder folder;
+  DaemonOptions options;
+  options.file_bytes_max = 1 << 20;
+  DaemonProcess daemon(folder, options);
+  daemon.launch(1, {{"0", {{"metrics", 100'000}}}});
+  ASSERT_TRUE(eventually([&] { return !daemon.request("status")["store_error"].is_null(); }, 60));
+  daemon.kill(SIGTERM);
+  EXPECT_EQ(daemon.wait(), 0);
+}
+
+// Nobody would find what it records: it is not trained for hours in vain.
+TEST(Store, ADeletedHistoryFailsTheRunAndSaysWhy) {
+  const TemporaryFolder folder;
+  const DaemonProcess daemon(folder);
+  const std::string run = daemon.launch(2, {{"all", {{"metrics", 5}}}});
+  const std::vector<pid_t> pids = daemon.wait_for_processes(run, 2);
+  for (const char* end : {"", "-wal", "-shm", ".lock"}) std::filesystem::remove(daemon.store().string() + end);
+  ASSERT_TRUE(eventually([&] { return unrecorded_state(daemon, run).value("state", "") == "failed"; })) << daemon.request("status").dump();
+  EXPECT_NE(unrecorded_state(daemon, run)["reason"].get<std::string>().find("deleted"), std::string::npos);
+  EXPECT_TRUE(gone(pids[0]) && gone(pids[1]));
+  EXPECT_EQ(daemon.request("status")["store_error"]["code"], "RW-STORE-015");
+}
+
 }  // namespace
 }  // namespace ringwright

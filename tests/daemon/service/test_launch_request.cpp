@@ -44,6 +44,12 @@ TEST(LaunchRequest, T28DimsThatDoNotMultiplyAreRefused) {
   EXPECT_EQ(code_of({{"world_size", 8}, {"mesh", {{"dp_shard", 2}, {"tp", 2}, {"cp", 2}}}}), "");
 }
 
+TEST(LaunchRequest, NamesThatWouldHideARunAreRefused) {
+  EXPECT_EQ(code_of({{"name", "last"}}), "RW-STORE-016");
+  EXPECT_EQ(code_of({{"name", "r_74fb"}}), "RW-STORE-016");
+  EXPECT_EQ(code_of({{"name", "r_74fb-again"}}), "");
+}
+
 TEST(LaunchRequest, TalkersNeedNoRecipe) {
   const LaunchRequest request = read_launch_request({{"talk", {{"workers", 4}, {"points", 1000}}}});
   EXPECT_EQ(request.spec.world_size, 4);

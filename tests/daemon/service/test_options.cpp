@@ -71,6 +71,9 @@ TEST_F(ConfigFile, WrongValuesAndWrongYamlAreRefusedWithTheirPlace) {
   EXPECT_EQ(error().where, file().string() + ":1:17");
   write("orphan_grace_s: -1\n");
   EXPECT_EQ(error().code, "RW-DAEMON-012");
+  write("orphan_grace_s: 1e300\n");
+  EXPECT_EQ(error().code, "RW-DAEMON-012");
+  EXPECT_NE(error().expected.find("30 days"), std::string::npos);
   write("orphan_grace_s: .nan\n");
   EXPECT_EQ(error().code, "RW-DAEMON-012");
   write("a: [\n");

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
 
 #include "shared/base/error.h"
 #include "shared/base/files.h"
@@ -15,6 +16,8 @@
 #include "shared/base/line_diff.h"
 #include "shared/base/printable.h"
 #include "shared/base/resources.h"
+#include "shared/base/text.h"
+#include "shared/base/text_lines.h"
 #include "tests/support/temporary_folder.h"
 
 namespace ringwright {
@@ -119,6 +122,75 @@ TEST(Resources, OpenFilesAreRaisedToTheHardLimitOrNamed) {
     EXPECT_NE(error.parts().action.find("ulimit"), std::string::npos);
   }
   ::setrlimit(RLIMIT_NOFILE, &before);
+}
+// The errno of what a call throws, 0 when it throws nothing.
+template <class Call>
+int errno_of(Call&& call) {
+  try {
+    call();
+  } catch (const std::system_error& error) {
+    return error.code().value();
+  }
+  return 0;
+}
+
+TEST(Files, AReadThatFailsIsNotTheEndOfTheFile) {
+  const test::TemporaryFolder folder;
+  const std::string bytes(200'000, 'x');
+  EXPECT_EQ(files::read_all(folder.write("file", bytes)), bytes);
+  EXPECT_EQ(files::read_all(folder.write("empty", "")), "");
+  EXPECT_EQ(errno_of([&] { files::read_all(folder / "nothing"); }), ENOENT);
+  EXPECT_EQ(errno_of([&] { files::read_all(folder.path()); }), EISDIR);
+  EXPECT_EQ(errno_of([&] { files::read_all("/proc/self/mem"); }), EIO);
+  EXPECT_EQ(errno_of([&] { files::read_all(folder / "file", bytes.size() - 1); }), EFBIG);
+  EXPECT_EQ(errno_of([&] { files::read_all(folder / "file", bytes.size()); }), 0);
+  std::string line;
+  EXPECT_EQ(errno_of([&] { TextLines(folder / "nothing"); }), ENOENT);
+  EXPECT_EQ(errno_of([&] { TextLines("/proc/self/mem").next(line); }), EIO);
+}
+
+TEST(Files, LinesComeWithoutTheirEndsAndWithoutAByteOrderMark) {
+  const test::TemporaryFolder folder;
+  TextLines lines(folder.write("file", "\xEF\xBB\xBFone\r\n\n\xEF\xBB\xBFthree"));
+  std::string line;
+  ASSERT_TRUE(lines.next(line));
+  EXPECT_EQ(line, "one");
+  ASSERT_TRUE(lines.next(line));
+  EXPECT_EQ(line, "");
+  ASSERT_TRUE(lines.next(line));
+  EXPECT_EQ(line, "\xEF\xBB\xBFthree") << "a mark stands at the start of the file alone";
+  EXPECT_EQ(lines.number(), 3);
+  EXPECT_FALSE(lines.next(line));
+}
+
+TEST(Files, AFolderThatCannotBeWrittenIsFoundOutByTrying) {
+  const test::TemporaryFolder folder;
+  EXPECT_EQ(files::why_not_writable(folder.path()), "");
+  EXPECT_EQ(files::why_not_writable(folder / "new/below"), "");
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << "the trial left something behind";
+  EXPECT_NE(files::why_not_writable("/proc"), "") << "its permissions let root write there";
+  EXPECT_NE(files::why_not_writable("/proc/new/below"), "");
+  EXPECT_NE(files::why_not_writable(folder.write("file", "x") / "below"), "");
+}
+
+TEST(Text, ExcerptsLeaveTheMiddleOut) {
+  EXPECT_EQ(text::excerpt("short", 5), "short");
+  EXPECT_EQ(text::excerpt("0123456789abcdef", 8), "012345[...]ef");
+  EXPECT_EQ(text::excerpt("\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", 4), "\xc3\xa4[...]") << "no character is cut apart";
+  EXPECT_EQ(text::excerpt_around("0123456789abcdef", 0, 8), "01234567[...]");
+  EXPECT_EQ(text::excerpt_around("0123456789abcdef", 8, 8), "[...]456789ab[...]");
+  EXPECT_EQ(text::excerpt_around("0123456789abcdef", 16, 8), "[...]89abcdef");
+}
+
+TEST(Error, WhatIsQuotedCannotFillTheTerminal) {
+  const std::string huge(180'000, 'x');
+  const Error error({"RW-TEST-001", "the text '" + huge + "' is too long", huge, huge, huge});
+  EXPECT_LT(std::string(error.what()).size(), 500u);
+  EXPECT_LT(error.parts().expected.size(), 500u);
+  EXPECT_LT(error.parts().action.size(), 500u);
+  EXPECT_LT(error.parts().where.size(), 5000u) << "a path is not cut";
+  EXPECT_TRUE(error.parts().what.starts_with("the text 'xx"));
+  EXPECT_TRUE(error.parts().what.ends_with("xx' is too long"));
 }
 
 TEST(Printable, EscapesWhatWouldMoveTheCursor) {

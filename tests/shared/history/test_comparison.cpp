@@ -33,7 +33,9 @@ TEST(Comparison, AStepThatOneLacksIsBeyondAnyTolerance) {
   ASSERT_EQ(result.steps.size(), 3u);
   EXPECT_FALSE(result.steps[0].relative_difference);
   EXPECT_FALSE(is_within(result, 1e9));
+  EXPECT_TRUE(values_are_within(result, 0)) << "the step that both have is the same";
   EXPECT_FALSE(is_within(compare({}, {}), 1e9));
+  EXPECT_FALSE(values_are_within(compare({}, {}), 1e9));
 }
 
 TEST(Comparison, NumbersThatAreNone) {

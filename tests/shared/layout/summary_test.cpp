@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <limits>
 #include <map>
 
 #include "tests/shared/layout/support.h"
@@ -54,6 +55,9 @@ TEST(Summary, PaddingInsideDocumentsIsNoToken) {
 TEST(Summary, DocumentLengthsThatAreNone) {
   EXPECT_EQ(refusal([] { place_documents({3, -1}, 4); }).code, "RW-LAYOUT-005");
   EXPECT_EQ(refusal([] { place_documents({kSequenceLengthMax, 1}, 1); }).code, "RW-LAYOUT-005");
+  for (const int64_t multiple : {int64_t{0}, int64_t{-4}, kSequenceLengthMax + 1, std::numeric_limits<int64_t>::max()})
+    EXPECT_EQ(refusal([&] { place_documents({5, 6}, multiple); }).code, "RW-LAYOUT-005") << multiple;
+  EXPECT_EQ(place_documents({5}, kSequenceLengthMax).front().slot_length, kSequenceLengthMax);
   EXPECT_EQ(refusal([] { document_multiple("thf", 2); }).code, "RW-LAYOUT-003");
   EXPECT_EQ(document_multiple("deepseek_v4", 2, {.pad_multiple = 8}), 8);
 }

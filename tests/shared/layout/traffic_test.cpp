@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <limits>
 #include <set>
 
 #include "shared/layout/methods.h"
@@ -34,6 +35,25 @@ TEST(Traffic, AllToAllMovesHeadsWhereTheyDivide) {
   EXPECT_FALSE(traffic("all_to_all", *layout, area, 8, {.heads = 3, .kv_heads = 3, .head_size = 1, .element_bytes = 1}));
   // One KV head goes to both ranks.
   EXPECT_EQ(traffic("all_to_all", *layout, area, 8, {.heads = 4, .kv_heads = 1, .head_size = 1, .element_bytes = 1})->front().forward_bytes, 24);
+}
+
+// The largest that is let in counts right, by arithmetic that has more bits; beyond it nothing wraps.
+TEST(Traffic, BytesBeyond64BitsAreRefused) {
+  const auto layout = make_layout("contiguous", 2);
+  const int64_t length = int64_t{1} << 30;
+  const MaskArea area({}, length);
+  const AttentionShape large{.heads = 1 << 12, .kv_heads = 1 << 12, .head_size = 1 << 12, .element_bytes = 16};
+  for (const std::string& method : method_names()) {
+    const auto ranks = traffic(method, *layout, area, length, large).value_or(std::vector<RankTraffic>());
+    for (const RankTraffic& own : ranks) {
+      EXPECT_GE(own.forward_bytes, 0) << method;
+      EXPECT_GE(own.backward_bytes, 0) << method;
+    }
+    const int64_t huge = std::numeric_limits<int32_t>::max();
+    EXPECT_EQ(refusal([&] { traffic(method, *layout, area, length, {huge, huge, huge, huge}); }).code, "RW-LAYOUT-004") << method;
+    const int64_t most = std::numeric_limits<int64_t>::max();
+    EXPECT_EQ(refusal([&] { traffic(method, *layout, area, length, {most, most, most, most}); }).code, "RW-LAYOUT-004") << method;
+  }
 }
 
 // cp 4: pairs of ranks exchange heads over their 4 tokens each, then the two pairs are a ring: pair 0 has positions 0..3 and 12..15.

@@ -47,6 +47,17 @@ INSTANTIATE_TEST_SUITE_P(Arguments, Grammar,
                                          Pair{"${oc.create:[a,,b]}", R"(["a","","b"])"}, Pair{"${oc.create:[,]}", R"(["",""])"},
                                          Pair{"${oc.create:a$}", R"("a$")"}, Pair{"${oc.create:[1_0.5,1e-3]}", "[10.5,0.001]"}));
 
+TEST(Expression, AMessageQuotesTheNeighbourhoodOfTheFault) {
+  const std::string text = std::string(90'000, 'a') + "${q" + std::string(90'000, 'b') + "${";
+  try {
+    check_interpolation(text, {});
+    ADD_FAILURE() << "taken";
+  } catch (const Error& error) {
+    EXPECT_LT(error.parts().what.size(), 400u);
+    EXPECT_NE(error.parts().what.find("character "), std::string::npos);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(References, Grammar, testing::Values(Pair{"${ q }", R"("Q")"}, Pair{"${.q}", R"("Q")"}, Pair{"${oc.select:.q}", R"("Q")"}));
 
 INSTANTIATE_TEST_SUITE_P(Refused, Grammar,

@@ -3,6 +3,7 @@
 
 #include "shared/base/error.h"
 #include "shared/recipe/recipe.h"
+#include "tests/support/error_of.h"
 #include "tests/support/temporary_folder.h"
 
 namespace ringwright::recipe {
@@ -92,6 +93,25 @@ TEST(SftConfig, ReadsHowSequencesAreSharded) {
   EXPECT_EQ(config.cp_method, "ranged") << "the recipe's own word wins";
   EXPECT_EQ(config.cp_rotate_method, "");
   EXPECT_EQ(config.cp_transport, "gloo");
+}
+
+ErrorParts error_with(const std::vector<std::string>& overrides) {
+  return test::error_of([&] { sft_config(load_recipe(kDemo, overrides)); });
+}
+
+TEST(SftConfig, WordsThatAreOfferedAreThoseThatRun) {
+  EXPECT_EQ(error_with({"+ringwright.cp.method=ulysses"}).expected, "one of auto, ring, ranged, all_gather, all_to_all, all_to_all+ring");
+  EXPECT_EQ(error_with({"+ringwright.cp.transport=mpi"}).expected, "one of auto, gloo, shared_memory");
+  EXPECT_EQ(sft_config(load_recipe(kDemo, {"+ringwright.cp.transport=nccl"})).cp_transport, "nccl") << "a guard's to judge";
+  EXPECT_EQ(error_with({"+ringwright.data.text_rows=words"}).expected, "one of windows, lines");
+}
+
+// The demo's divisor is made of the sizes, so it is 0 when one of them is.
+TEST(SftConfig, ADivisorThatASizeMakesZeroBlamesTheSize) {
+  const ErrorParts parts = error_with({"policy.dtensor_cfg.context_parallel_size=0"});
+  EXPECT_EQ(parts.code, "RW-RECIPE-022");
+  EXPECT_EQ(parts.what, "policy.dtensor_cfg.context_parallel_size is 0");
+  EXPECT_EQ(error_with({"policy.make_sequence_length_divisible_by=0"}).what, "policy.make_sequence_length_divisible_by is 0");
 }
 
 TEST(SftConfig, NemoRotationsAreMethods) {

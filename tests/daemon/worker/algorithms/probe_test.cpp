@@ -75,6 +75,18 @@ TEST(Probe, FindsNoFaultInEveryMethodRowsAndPacks) {
   });
 }
 
+// Over two tokens only the first predicts, and it attends to itself alone: queries and keys have no gradient but for rounding.
+TEST(Probe, FindsNoFaultWhereGradientsAreZero) {
+  test::run_on_threads(2, [&](const worker::ProcessGroups& ranks) {
+    Training training(ProcessGroup{}, at::kFloat);
+    recipe::SftConfig config = small_config();
+    config.train_micro_batch_size = 1;
+    const std::vector<Row> rows = make_rows({2, 2});
+    for (const ProbeResult& result : probe(training.model, config, ranks.group("cp"), {}, layout::method_names(), pointers(rows)))
+      EXPECT_TRUE(!result.refusal.empty() || result.differences.largest() < kTolerance / 5) << to_json(result).dump();
+  });
+}
+
 TEST(Probe, SeesLeakedDocuments) {
   expect_caught(packed_config(), [](SftTrainerOptions& options, const ProcessGroup& group) {
     around_shard(options, group, [](LocalMicrobatch& local) { local.mask.document_offsets.clear(); });
@@ -221,7 +233,12 @@ TEST(ProbeDifferences, NumbersThatAreNoneAreBeyondEveryTolerance) {
   EXPECT_EQ(found.largest(), std::numeric_limits<double>::infinity());
   other = whole;
   other.gradients["idle"] = at::full({2}, 1e-9);
-  EXPECT_EQ(differences(whole, other).largest(), std::numeric_limits<double>::infinity()) << "a gradient where there is to be none";
+  EXPECT_NEAR(differences(whole, other).largest(), 1e-7, 1e-9) << "rounding where the gradient is 0: by a hundredth of the largest gradient, 1";
+  other.gradients["idle"] = at::full({2}, 1e-3);
+  EXPECT_NEAR(differences(whole, other).largest(), 0.1, 1e-6) << "a gradient where there is to be none";
+  Measurement none = whole;
+  none.gradients["w"] = at::zeros({2});
+  EXPECT_EQ(differences(none, whole).largest(), std::numeric_limits<double>::infinity()) << "no gradient at all on one side";
   other = whole;
   other.row_logprobs = {at::ones({4})};
   EXPECT_EQ(differences(whole, other).largest(), std::numeric_limits<double>::infinity()) << "another length";

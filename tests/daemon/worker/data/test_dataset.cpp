@@ -110,10 +110,28 @@ TEST_F(DatasetTest, BadInputIsOneErrorWithItsLine) {
   EXPECT_TRUE(where.ends_with("data:2")) << where;
 }
 
+TEST_F(DatasetTest, AByteOrderMarkIsNotTrainedOn) {
+  options_.sequence_length_max = 4;
+  EXPECT_EQ(read("text",
+                 "\xEF\xBB\xBF"
+                 "abc\n")
+                .rows.front()
+                .ids,
+            (std::vector<int64_t>{0, 1, 2, 9}));
+  EXPECT_EQ(read("text",
+                 "\xEF\xBB\xBF"
+                 "ab\n",
+                 true)
+                .rows.front()
+                .ids,
+            (std::vector<int64_t>{0, 1, 9}));
+  EXPECT_EQ(read("prompt_answer", "\xEF\xBB\xBF{\"prompt\": \"a\", \"answer\": \"b\"}\n").rows.front().ids, (std::vector<int64_t>{0, 1, 9}));
+}
+
 TEST_F(DatasetTest, AMissingFileAndAFolderAreNamed) {
   recipe::DataSource source;
   source.format = "text";
-  for (const auto& file : {folder_ / "absent", folder_.path(), std::filesystem::path("/dev/zero")}) {
+  for (const auto& file : {folder_ / "absent", folder_.path(), std::filesystem::path("/dev/zero"), std::filesystem::path("/proc/self/mem")}) {
     try {
       read_dataset(source, file, tokenizer_, options_);
       ADD_FAILURE() << file;
