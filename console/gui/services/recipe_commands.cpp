@@ -67,9 +67,10 @@ void add_edit_commands(CommandRegistry& registry) {
                 [](Context& context) {
                   if (!field_has_keys(context)) context.recipe.undo();
                 }});
-  registry.add({"recipe.redo", "Redo", "Recipe", ImGuiMod_Ctrl | ImGuiKey_Y, "Ctrl+Y", redo_refusal, nullptr, [](Context& context) {
-                  if (!field_has_keys(context)) context.recipe.redo();
-                }});
+  registry.add(
+      {"recipe.redo", "Redo the edit that was undone", "Recipe", ImGuiMod_Ctrl | ImGuiKey_Y, "Ctrl+Y", redo_refusal, nullptr, [](Context& context) {
+         if (!field_has_keys(context)) context.recipe.redo();
+       }});
   registry.add({"recipe.fix_all", "Make all safe changes that the guards offer", "Recipe", ImGuiMod_Shift | ImGuiKey_F, "Shift+F", needs_recipe,
                 [](const Context& context) {
                   return fmt::format("ringwright check {} --target {} --fix", recipe_argument(context),
@@ -155,7 +156,7 @@ void add_recipe_commands(CommandRegistry& registry) {
   registry.add(
       {"recipe.reload", "Read the recipe's file again", "Recipe", 0, "", needs_recipe, nullptr, [](Context& context) { context.recipe.reload(); }});
   add_edit_commands(registry);
-  registry.add({"recipe.launch", "Launch the recipe", "Recipe", 0, "Ctrl+Enter",
+  registry.add({"recipe.launch", "Launch the recipe", "Recipe", ImGuiMod_Ctrl | ImGuiKey_Enter, "Ctrl+Enter",
                 [](const Context& context) -> Refusal {
                   const LaunchState state = launch_state(context);
                   if (!state.reason.empty()) return state.reason;

@@ -95,7 +95,6 @@ void RecipeDialogs::draw_entries(Context& context) {
 }
 
 void RecipeDialogs::draw(Context& context) {
-  if (context.workspace == "prepare" && ImGui::IsKeyChordPressed(ImGuiMod_Ctrl | ImGuiKey_Enter)) context.commands.run("recipe.launch", context);
   const bool appears = std::exchange(context.open_recipe_wanted, false);
   if (appears) {
     std::error_code failed;

@@ -11,7 +11,7 @@ namespace ringwright::gui {
 
 class RecipeDialogs {
  public:
-  // Opens when the context asks for it; takes the keys of the recipe that act in the whole workspace.
+  // Opens when the context asks for it.
   void draw(Context& context);
 
  private:

@@ -124,6 +124,11 @@ void ViewGuards::add_commands(CommandRegistry& registry) {
                   return row == nullptr || row->changes.empty() ? std::string() : recipe_set_line(context, row->changes);
                 },
                 [this](Context& context) { context.recipe.apply_fix(*current_row(context)); }, ImGuiKey_None, "guards"});
+  registry.add({"guards.model", "Choose the folder of the model", "Guards", 0, "",
+                [](const Context& context) -> std::optional<std::string> {
+                  return context.recipe.is_open() ? std::nullopt : std::optional<std::string>("no recipe is open");
+                },
+                check_line, [this](Context&) { model_wanted_ = !model_wanted_; }});
   for (size_t i = 0; i < kTargets.size(); ++i) {
     add((std::string("guards.target.") + kTargets[i].name).c_str(), (std::string("Guards of ") + kTargets[i].name).c_str(),
         static_cast<ImGuiKey>(ImGuiKey_1 + i), std::to_string(i + 1).c_str(), nullptr,
@@ -257,7 +262,7 @@ void ViewGuards::draw_skipped(Context& context, const GuardList& guards) {
   }
   const auto wants = std::count_if(guards.rows.begin(), guards.rows.end(), [](const GuardRow& row) { return row.wants_model; });
   if (wants == 0) return;
-  if (ImGui::Button("Choose model folder...###guards.model")) model_wanted_ = !model_wanted_;
+  if (ImGui::Button("Choose model folder...###guards.model")) context.commands.run("guards.model", context);
   ImGui::SameLine(0, px(10));
   text(fmt::format("runs {} of the {}", wants, skipped), Role::hint, Token::text2);
   if (!model_wanted_) return;
@@ -311,7 +316,7 @@ void ViewGuards::draw(Context& context) {
   if (recipe.checked()->fault)
     text(fmt::format("The text does not load (line {}): these are of the last one that did", recipe.checked()->fault_line), Role::hint, Token::warn);
   ImGui::Dummy({1, px(2)});
-  if (ImGui::BeginChild("###guards.rows", {0, 0}, 0, ImGuiWindowFlags_NoNav)) draw_rows(context, recipe.guards());
+  if (ImGui::BeginChild("###guards.rows")) draw_rows(context, recipe.guards());
   ImGui::EndChild();
 }
 

@@ -28,12 +28,14 @@ std::optional<std::string> needs_recipe(const Context& context) {
 void ViewLaunch::add_commands(CommandRegistry& registry) {
   registry.add({"launch.text", "Recipe as text", "Launch", 0, "", needs_recipe, nullptr, [this](Context&) { face_ = Face::text; }});
   registry.add({"launch.form", "Recipe as a form", "Launch", 0, "", needs_recipe, nullptr, [this](Context&) { face_ = Face::form; }});
-  registry.add({"launch.complete", "Complete the word at the caret", "Launch", 0, "Ctrl+Space", needs_recipe, nullptr, [this](Context& context) {
+  registry.add({"launch.complete", "Complete the word at the caret", "Launch", ImGuiMod_Ctrl | ImGuiKey_Space, "Ctrl+Space", needs_recipe, nullptr,
+                [this](Context& context) {
                   face_ = Face::text;
-                  editor_.go_to(editor_.caret(), true);
+                  if (!editor_.has_keys()) editor_.go_to(editor_.caret(), true);
                   editor_.open_completion();
                   context.focus_view = "launch";
-                }});
+                },
+                ImGuiKey_None, "launch"});
 }
 
 void ViewLaunch::update_marks(Context& context) {
@@ -168,7 +170,7 @@ void ViewLaunch::draw_head(Context& context) {
   const float name_width = std::min(text_width(shown, Role::code) + px(24), room - right - px(70));
   {
     const WithFont mono(Role::code);
-    if (ImGui::Button((shown + "###launch.file").c_str(), {name_width, 0})) context.commands.run("recipe.open", context);
+    if (ImGui::Button((shown + "###recipe.open").c_str(), {name_width, 0})) context.commands.run("recipe.open", context);
   }
   if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s%s", recipe.document().file().c_str(), recipe.document().is_dirty() ? "\nnot saved (Ctrl+S)" : "");
   const auto& rows = recipe.guards().rows;

@@ -99,7 +99,7 @@ void RecipeEditor::draw_gutter(const EditorInput& input, ImVec2 start, float wid
         ImGui::IsWindowHovered()) {
       ImGui::BeginTooltip();
       ImGui::PushTextWrapPos(px(420));
-      text(mark.text, Role::label);
+      gui::text(mark.text, Role::label);
       ImGui::PopTextWrapPos();
       ImGui::EndTooltip();
     }
@@ -235,7 +235,7 @@ EditorOutput RecipeEditor::draw(const EditorInput& input, ImVec2 size) {
   }
   ImGui::PushStyleColor(ImGuiCol_ChildBg, color(Token::bg2));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
-  const bool visible = ImGui::BeginChild("###launch.editor", size, 0, ImGuiWindowFlags_HorizontalScrollbar | ImGuiWindowFlags_NoNav);
+  const bool visible = ImGui::BeginChild("###launch.editor", size, 0, ImGuiWindowFlags_HorizontalScrollbar);
   ImGui::PopStyleVar();
   ImGui::PopStyleColor();
   if (visible) {
@@ -268,8 +268,7 @@ EditorOutput RecipeEditor::draw(const EditorInput& input, ImVec2 size) {
     ImGui::PopStyleColor(4);
     ImGui::PopStyleVar();
     if (active_ && ImGui::IsKeyPressed(ImGuiKey_Tab) && !completion_open_) replacement_ = Replacement{caret_, caret_, "  "};
-    if (active_ && (std::exchange(completion_wanted_, false) || ImGui::IsKeyChordPressed(ImGuiMod_Ctrl | ImGuiKey_Space)))
-      completion_open_ = true, completion_index_ = 0;
+    if (active_ && std::exchange(completion_wanted_, false)) completion_open_ = true, completion_index_ = 0;
     output.caret_moved = active_ && (caret_ != caret_before || !was_active);
     if (active_ && caret_ != caret_before) scroll_wanted_ = true;
     output.pasted = output.changed && buffer_.size() > length_before + 8;
