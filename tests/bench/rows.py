@@ -128,6 +128,22 @@ def _history_reads(paths, what, name="history.db"):
     return [str(paths.tests / "bench_history_reads"), what, "--store", _history(paths, name)]
 
 
+def _console(paths, *arguments):
+    return [str(paths.tests / "bench_console"), *arguments]
+
+
+def _under_xvfb(command):
+    return ["xvfb-run", "-a", "-s", "-screen 0 1920x1200x24 -noreset", *command]
+
+
+def _frame_figures(p95_ms, p99_ms, moved, words):
+    """Of a steady frame, and of one while the operator does something (`moved` is the prefix of its keys)."""
+    return [Figure("steady, p95", "p95_ms", unit="ms", at_most=p95_ms), Figure("steady, p99", "p99_ms", unit="ms", at_most=p99_ms),
+            Figure("steady, allocations a frame", "allocations", at_most=0, timed=False),
+            Figure(f"{words}, p95", f"{moved}_p95_ms", unit="ms", at_most=p95_ms), Figure(f"{words}, p99", f"{moved}_p99_ms", unit="ms", at_most=p99_ms)]
+
+
+_CONSOLE = ["tests/bench_console"]
 _HISTORY_PROGRAMS = ["tests/bench_history_reads", "ringwright"]
 _LARGE_HISTORY = ("history-100m.db", "--runs", "0", "--metrics", "0", "--points", "100000000")
 _QUERY = 'state = failed and mesh.cp >= 2 and loss.last < 2.1 and recipe.policy.model_name ~ "qwen" order by started desc limit 20'
@@ -199,6 +215,28 @@ ROWS = [
         ours=lambda p: [p.system_python, str(p.bench / "daemon_ready.py"), str(p.bin / "ringwrightd")], needs=["ringwrightd"],
         figures=[Figure("ready after", "ready_ms", unit="ms", at_most=50),
                  Figure("memory", "memory_mib", unit="MiB", at_most=30, timed=False)]),
+    Row("console-plots", "Console frame, NewFrame to Render, null backend: 8 plots x 20 series x 1M points", needs=_CONSOLE,
+        ours=lambda p: _console(p, "plots"), figures=_frame_figures(8, 16, "zoom", "zooming")),
+    Row("console-plots-smoothed", "The same with smoothed lines over the raw ones, 100,000 points a series", needs=_CONSOLE,
+        ours=lambda p: _console(p, "plots", "--points", "100000", "--smoothing", "0.9"), figures=_frame_figures(8, 16, "zoom", "zooming")),
+    Row("console-layout", "Console frame, Layout view with 64 ranks x 1M tokens", needs=_CONSOLE,
+        ours=lambda p: _console(p, "layout"), figures=_frame_figures(8, None, "zoom", "zooming")),
+    Row("console-runs", "Console frame, Runs table with 10,000 runs", needs=_CONSOLE,
+        ours=lambda p: _console(p, "runs"),
+        figures=[*_frame_figures(8, None, "scroll", "scrolling"), Figure("filter answers after", "filter_ms", unit="ms", at_most=100)]),
+    Row("console-logs", "Console frame, Logs with 1M lines", needs=_CONSOLE,
+        ours=lambda p: _console(p, "logs"),
+        figures=[*_frame_figures(8, None, "scroll", "scrolling"), Figure("filter answers after", "filter_ms", unit="ms", at_most=100),
+                 Figure("lines", "lines", timed=False)]),
+    Row("console-first-frame", "Console: from main() to the end of the first frame under Xvfb, raster by llvmpipe", needs=_CONSOLE,
+        ours=lambda p: _under_xvfb(_console(p, "first-frame")),
+        figures=[Figure("first frame after", "first_frame_ms", unit="ms", at_most=500),
+                 Figure("a later frame, raster included", "frame_with_raster_ms", unit="ms")]),
+    Row("console-idle", "Console window on a history file in which nothing goes on, under Xvfb", needs=_CONSOLE,
+        ours=lambda p: _under_xvfb(_console(p, "idle")), figures=[Figure("share of a core", "idle_core", at_most=0.01)]),
+    Row("console-latency", "From a worker's metric call through the daemon to the console's drawn frame, under Xvfb", needs=_CONSOLE,
+        ours=lambda p: _under_xvfb(_console(p, "latency")),
+        figures=[Figure("p95", "p95_ms", unit="ms", at_most=100), Figure("median", "p50_ms", unit="ms")]),
     Row("check", "ringwright check of the demo's recipe",
         ours=lambda p: [str(p.bin / "ringwright"), "check", str(p.source / "assets" / "recipes" / "demo-sft-cp2.yaml")], needs=["ringwright"],
         figures=[Figure("time", "process_wall_s", unit="ms", scale=1e3, at_most=20)]),

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <limits>
 
 #include "console/gui/app/preferences.h"
 #include "console/gui/services/recipe_commands.h"
@@ -18,7 +19,11 @@ namespace {
 constexpr size_t kUpdatesPerFrameMax = 20'000;
 constexpr int kPictureFrames = 4;  // fonts, dock layout and column widths have settled by then
 constexpr auto kPictureWait = std::chrono::seconds(5);
-constexpr double kIdleFrameSeconds = 0.1;
+constexpr double kFrameSecondsMin = 1.0 / 60;  // where no display sets the pace
+constexpr double kLookSeconds = 0.01;          // how often an idle window looks whether something has come in: much cheaper than a frame
+constexpr double kAfterInputSeconds = 2;       // so long what the operator did may still move: drawn every kMovingSeconds
+constexpr double kMovingSeconds = 0.1;
+constexpr double kLiveSeconds = 1, kStillSeconds = 5;  // ages grow while a daemon is there; on a file nothing does
 constexpr double kMeasureSeconds = 1;
 
 std::unique_ptr<Source> source_for(const Options& options, UpdateQueue& queue) {
@@ -26,6 +31,8 @@ std::unique_ptr<Source> source_for(const Options& options, UpdateQueue& queue) {
   if (options.store) return make_history_source(queue, *options.store);
   return make_daemon_source(queue);
 }
+
+double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 bool is_workspace(const std::string& id) {
   for (const WorkspaceEntry& entry : workspaces()) {
@@ -141,7 +148,32 @@ void Application::measure() {
   measured_events_ = events;
 }
 
+bool Application::has_news() const {
+  return !queue_.empty() || ImGui::GetCurrentContext()->InputEventsQueue.Size > 0 || graphics_.close_asked() || context_->quit_wanted;
+}
+
+// Seconds until a frame is due although nothing has come in.
+double Application::due_in_s(double now_s) const {
+  const bool moving =
+      now_s - input_at_s_ < kAfterInputSeconds || !context_->toasts.empty() || ImGui::GetIO().WantTextInput || background_->busy() || is_reading();
+  const double every_s = moving ? kMovingSeconds : (state_.link().state == LinkState::local ? kStillSeconds : kLiveSeconds);
+  return std::min(every_s, context_->redraw_within_s) - (now_s - frame_at_s_);
+}
+
+void Application::wait() {
+  for (double now_s = seconds_now(); now_s - frame_at_s_ < kFrameSecondsMin; now_s = seconds_now())
+    graphics_.wait_for_input(kFrameSecondsMin - (now_s - frame_at_s_));
+  while (!has_news() && !graphics_.resized()) {
+    const double due_s = due_in_s(seconds_now());
+    if (due_s <= 0) return;
+    graphics_.wait_for_input(std::min(due_s, kLookSeconds));
+  }
+}
+
 void Application::frame() {
+  frame_at_s_ = seconds_now();
+  if (ImGui::GetCurrentContext()->InputEventsQueue.Size > 0) input_at_s_ = frame_at_s_;
+  context_->redraw_within_s = std::numeric_limits<double>::infinity();
   take_updates();
   if (std::exchange(context_->style_changed, false)) {
     apply_style();
@@ -177,7 +209,7 @@ void show_window(const Options& options) {
   Application application(options, graphics);
   while (!graphics.close_asked() && !application.quit_wanted()) {
     application.frame();
-    graphics.wait_for_input(kIdleFrameSeconds);
+    application.wait();
   }
 }
 

@@ -20,6 +20,8 @@ class Application {
 
   // Takes in what the source has, then draws one frame.
   void frame();
+  // Blocks until the next frame is due: at once while the operator does something or something has come in, seldom while nothing changes.
+  void wait();
   // The source has not yet handed over what it was asked for.
   bool is_reading() const;
   bool quit_wanted() const { return context_->quit_wanted; }
@@ -31,6 +33,8 @@ class Application {
   void take_recipe();
   void show_newest_runs();
   void measure();
+  bool has_news() const;
+  double due_in_s(double now_s) const;
 
   Graphics& graphics_;
   UpdateQueue queue_;
@@ -42,6 +46,7 @@ class Application {
   std::unique_ptr<Shell> shell_;
   bool personal_ = false;  // layouts and preferences are the user's: kept
   double measured_at_ = 0;
+  double frame_at_s_ = 0, input_at_s_ = 0;  // when the last frame began, and the last one with input
   uint64_t measured_events_ = 0;
 };
 

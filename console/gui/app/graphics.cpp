@@ -194,6 +194,13 @@ void Graphics::frame(const std::function<void()>& draw) {
 
 bool Graphics::close_asked() const { return impl_->mode == Mode::window && glfwWindowShouldClose(impl_->window) == GLFW_TRUE; }
 
+bool Graphics::resized() const {
+  if (impl_->mode != Mode::window) return false;
+  int width = 0, height = 0;
+  glfwGetFramebufferSize(impl_->window, &width, &height);
+  return width != impl_->width || height != impl_->height;
+}
+
 float Graphics::monitor_scale() const {
   if (impl_->mode != Mode::window) return 1;
   float x = 1, y = 1;

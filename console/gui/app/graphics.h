@@ -23,6 +23,8 @@ class Graphics {
   // One frame: `draw` is called between ImGui's NewFrame and Render. `before` runs outside of a frame.
   void frame(const std::function<void()>& draw);
   bool close_asked() const;
+  // The window has another size than the last frame.
+  bool resized() const;
   // The monitor's content scale, 1 without a window.
   float monitor_scale() const;
   // RGBA rows from the top, of the last frame; empty in mode none.

@@ -24,6 +24,7 @@ class UpdateQueue {
   bool push(Update update);
   // At most `limit` updates, in order.
   std::vector<Update> take(size_t limit);
+  bool empty() const;
   void close();
   uint64_t full_count() const;
 

@@ -19,7 +19,7 @@
 
 namespace ringwright::gui {
 
-inline constexpr size_t kLogLinesMax = 20'000;  // kept per run; older ones are read from the history file
+inline constexpr size_t kLogLinesMax = 1'000'000;  // kept per run; older ones are read from the history file
 inline constexpr size_t kSpansMax = 20'000;
 inline constexpr size_t kSamplesMax = 1'000;
 

@@ -26,6 +26,11 @@ std::vector<Update> UpdateQueue::take(size_t limit) {
   return taken;
 }
 
+bool UpdateQueue::empty() const {
+  std::scoped_lock lock(mutex_);
+  return updates_.empty();
+}
+
 void UpdateQueue::close() {
   {
     std::scoped_lock lock(mutex_);

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -86,6 +87,8 @@ struct Context {
   std::string requested_workspace;
   nlohmann::json kept = nlohmann::json::object();  // what views remember from one start to the next, by view
   bool keep_wanted = false;                        // it has changed
+  // A view in which something moves says in each frame how soon it wants the next one.
+  double redraw_within_s = std::numeric_limits<double>::infinity();
   bool palette_wanted = false, open_recipe_wanted = false, quit_wanted = false, reset_layout_wanted = false, style_changed = false;
   double events_per_s = 0, frame_ms = 0;
 

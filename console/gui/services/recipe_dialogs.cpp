@@ -95,6 +95,8 @@ void RecipeDialogs::draw_entries(Context& context) {
 }
 
 void RecipeDialogs::draw(Context& context) {
+  constexpr double kLookAgainSeconds = 0.05;  // while a check or a file is under way
+  if (!context.recipe.is_idle()) context.redraw_within_s = std::min(context.redraw_within_s, kLookAgainSeconds);
   const bool appears = std::exchange(context.open_recipe_wanted, false);
   if (appears) {
     std::error_code failed;

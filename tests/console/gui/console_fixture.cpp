@@ -11,7 +11,7 @@ std::unique_ptr<Graphics> ConsoleTest::graphics_;
 ImGuiTestEngine* ConsoleTest::engine_ = nullptr;
 ConsoleTest* ConsoleTest::current_ = nullptr;
 
-void ConsoleTest::SetUpTestSuite() { start(Graphics::Mode::offscreen, 1600, 900); }
+void ConsoleTest::SetUpTestSuite() { start(Graphics::Mode::none, 1600, 900); }
 
 void ConsoleTest::start(Graphics::Mode mode, int width, int height) {
   if (engine_ != nullptr) {

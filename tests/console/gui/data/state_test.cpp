@@ -82,7 +82,10 @@ TEST(State, NaNIsTheLatestValue) {
 TEST(State, LogLinesAreBoundedAndCounted) {
   State state;
   state.apply(RunsRead{{record("r_1", "a", 1)}});
-  for (uint64_t i = 1; i <= kLogLinesMax + 5; ++i) {
+  DetailsRead read{"r_1", {}, {}, {}};
+  for (uint64_t i = 1; i <= kLogLinesMax; ++i) read.logs.push_back({i, 1, 0, "info", "line " + std::to_string(i)});
+  state.apply(std::move(read));
+  for (uint64_t i = kLogLinesMax + 1; i <= kLogLinesMax + 5; ++i) {
     state.apply(wire::Event{"r_1", wire::Kind::log, 0, i, i, 1, {{"level", "info"}, {"text", "line " + std::to_string(i)}}});
   }
   EXPECT_EQ(state.find("r_1")->logs.size(), kLogLinesMax);

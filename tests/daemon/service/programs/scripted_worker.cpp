@@ -95,7 +95,11 @@ int main(int count, char** arguments) {
   std::fputs(script.value("print", "").c_str(), stdout);
   std::fputs(script.value("complain", "").c_str(), stderr);
   std::fflush(stdout);
-  for (int step = 1; step <= script.value("metrics", 0); ++step) channel->metric(step, step * 10, {{"train/loss", 1.0 / step}, {"train/lr", 0.5}});
+  const std::chrono::duration<double> metric_gap(script.value("metric_gap_s", 0.0));
+  for (int step = 1; step <= script.value("metrics", 0); ++step) {
+    channel->metric(step, step * 10, {{"train/loss", 1.0 / step}, {"train/lr", 0.5}});
+    if (metric_gap.count() > 0) std::this_thread::sleep_for(metric_gap);
+  }
   if (channel && script.contains("metrics") && channel->finish()) channel->event("test.acknowledged");
   if (script.value("blocked", false)) hang();
   if (channel && script.contains("tell")) {
