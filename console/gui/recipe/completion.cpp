@@ -98,8 +98,10 @@ CompletionList completions(std::string_view text, const std::vector<OutlineLine>
   CompletionList list{std::min(at.value_begin, caret), std::max(at.value_end, caret), {}};
   const std::string written(text.substr(list.from, caret - list.from));
   const std::string blank = list.from > 0 && text[list.from - 1] == ':' ? " " : "";
-  for (const std::string& word : words_of(at.key)) {
-    if (word.starts_with(written) || written == value_of(text, at)) list.items.push_back({word, "", blank + word});
+  const std::vector<std::string> words = words_of(at.key);
+  const bool is_whole = std::find(words.begin(), words.end(), written) != words.end();  // then the others are offered too
+  for (const std::string& word : words) {
+    if (is_whole || word.starts_with(written)) list.items.push_back({word, "", blank + word});
   }
   return list;
 }

@@ -150,8 +150,8 @@ std::vector<std::string> names_at(const std::string& text, const std::string& be
 }
 
 TEST(Completions, KeysOfTheSectionThatAreNotWritten) {
-  EXPECT_THAT(names_at("policy:\n  dtensor_cfg:\n    tens\n", "tens"), ::testing::ElementsAre("tensor_parallel_size"));
-  EXPECT_TRUE(names_at("policy:\n  dtensor_cfg:\n    tensor_parallel_size: 1\n    tens\n", "\n    tens").empty());
+  EXPECT_THAT(names_at("policy:\n  dtensor_cfg:\n    tens\n", "    tens"), ::testing::ElementsAre("tensor_parallel_size"));
+  EXPECT_TRUE(names_at("policy:\n  dtensor_cfg:\n    tensor_parallel_size: 1\n    tens\n", "1\n    tens").empty());
   EXPECT_THAT(names_at("pol", "pol"), ::testing::ElementsAre("policy"));
 }
 
