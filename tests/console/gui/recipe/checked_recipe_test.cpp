@@ -79,7 +79,7 @@ TEST_F(CheckedRecipeTest, AnUnknownKeyIsAWarningAtItsLine) {
 TEST_F(CheckedRecipeTest, LinesSayWhatParentsHaveAndWhatInterpolationsComeTo) {
   const CheckedRecipe checked = child("policy:\n  dtensor_cfg:\n    context_parallel_size: 2\n  max_total_sequence_length: ${mul:4, 256}\n");
   ASSERT_GE(checked.line_ends.size(), 5u);
-  EXPECT_EQ(checked.line_ends[3], "base.yaml:16 has 1");
+  EXPECT_EQ(checked.line_ends[3], "base.yaml:15 has 1");
   EXPECT_THAT(checked.line_ends[4], ::testing::StartsWith("= 1024"));
   EXPECT_EQ(checked.line_ends[0], "");
 }
