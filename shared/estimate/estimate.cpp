@@ -109,4 +109,10 @@ Estimate estimate_step(const model::ModelConfig& model, const StepShape& shape) 
   return estimate;
 }
 
+double training_flops_min(const model::ModelConfig& model, int64_t tokens) {
+  // An embedding is looked up; where it is tied, it is the head as well.
+  const int64_t looked_up = model.tie_word_embeddings ? 0 : model.vocab_size * model.hidden_size;
+  return 6.0 * static_cast<double>(model.parameter_count() - looked_up) * static_cast<double>(tokens);
+}
+
 }  // namespace ringwright::estimate

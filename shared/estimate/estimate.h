@@ -49,4 +49,8 @@ int64_t tokens_per_rank(const BatchShape& batch);
 // `shape.method`: a name that is none of the attention methods' counts as ring.
 Estimate estimate_step(const model::ModelConfig& model, const StepShape& shape);
 
+// Operations that training on `tokens` tokens takes at least, over all ranks: 2 forward and 4 backward for each weight that a token is multiplied
+// with. Attention is left out.
+double training_flops_min(const model::ModelConfig& model, int64_t tokens);
+
 }  // namespace ringwright::estimate

@@ -131,6 +131,16 @@ fs::path folder_of_loaded(std::string_view library) {
   return {};
 }
 
+double float32_flops_per_s_max(const nlohmann::json& node) {
+  constexpr double kClockMax = 6.5e9;
+  const nlohmann::json& processor = node.at("cpu");
+  const nlohmann::json& flags = processor.at("flags");
+  const auto has = [&](const char* flag) { return std::find(flags.begin(), flags.end(), flag) != flags.end(); };
+  // Two units that multiply and add, over vectors of 16, 8 or 4 numbers.
+  const double width = has("avx512f") || has("sve") ? 16 : has("avx2") ? 8 : 4;
+  return processor.at("cores").get<double>() * kClockMax * 2 * 2 * width;
+}
+
 size_t gpu_count(const fs::path& root) {
   constexpr std::string_view kStem = "nvidia";  // nvidia0, nvidia1, ...; nvidiactl is none
   size_t count = 0;

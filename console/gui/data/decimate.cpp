@@ -83,11 +83,12 @@ Decimated decimate(const Series& series, const PlotRange& view) {
   // One neighbour on each side keeps the line going to the edge.
   if (begin > 0) builder.plain(begin - 1, begin);
   const double width = (view.x_max - view.x_min) / static_cast<double>(view.columns);
-  size_t from = begin;
+  size_t from = begin, last_count = 1;
   while (from < end) {
     const double column = std::floor((builder.x(from) - view.x_min) / width);
     const double edge = view.x_min + (column + 1) * width;
-    size_t to = std::min(end, std::max(from + 1, series.lower_bound(edge, view.axis, view.start_unix_ns)));
+    size_t to = std::min(end, std::max(from + 1, series.lower_bound_near(from + last_count, edge, view.axis, view.start_unix_ns)));
+    last_count = to - from;
     const Summary sum = series.summarize(from, to);
     note(builder.out(), sum, sum.nonfinite > 0 ? builder.x(sum.first_nonfinite) : 0);
     if (to - from <= kPlainPointsMax) {

@@ -17,7 +17,7 @@ LogFilter::LogFilter() = default;
 LogFilter::~LogFilter() = default;
 
 void LogFilter::restart() {
-  looked_at_ = 0;
+  first_ = end_ = 0;
   passing_.clear();
   changed_ = true;
 }
@@ -64,19 +64,20 @@ bool LogFilter::passes(const history::LogLine& line) const {
 
 const std::vector<size_t>& LogFilter::lines(const Run& run, size_t budget_lines) {
   const uint64_t dropped = run.log_lines_dropped, end = dropped + run.logs.size();
-  if (run.record.id != run_ || looked_at_ > end) {
-    run_ = run.record.id;
-    restart();
+  if (run.record.id != run_ || end_ > end || end_ < dropped) restart();
+  run_ = run.record.id;
+  if (end_ == 0) first_ = end_ = end;
+  const size_t known = passing_.size();
+  while (!passing_.empty() && passing_.front() < dropped) passing_.pop_front(), changed_ = true;
+  first_ = std::max(first_, dropped);
+  const auto passes_at = [&](uint64_t line) { return passes(run.logs[static_cast<size_t>(line - dropped)]); };
+  for (; end_ < end && budget_lines > 0; --budget_lines, ++end_) {
+    if (passes_at(end_)) passing_.push_back(end_);
   }
-  const size_t known = positions_.size();
-  const auto first_kept = std::lower_bound(passing_.begin(), passing_.end(), dropped);
-  changed_ = changed_ || first_kept != passing_.begin();
-  passing_.erase(passing_.begin(), first_kept);
-  looked_at_ = std::max(looked_at_, dropped);
-  const uint64_t until = std::min<uint64_t>(end, looked_at_ + budget_lines);
-  for (; looked_at_ < until; ++looked_at_) {
-    if (passes(run.logs[static_cast<size_t>(looked_at_ - dropped)])) passing_.push_back(looked_at_);
+  for (; first_ > dropped && budget_lines > 0; --budget_lines) {
+    if (passes_at(--first_)) passing_.push_front(first_);
   }
+  looking_ = first_ > dropped || end_ < end;
   if (!changed_ && known == passing_.size()) return positions_;
   positions_.clear();
   for (const uint64_t line : passing_) positions_.push_back(static_cast<size_t>(line - dropped));

@@ -1,7 +1,8 @@
-// Which log lines are shown. Works through new lines only; a changed filter starts again.
+// Which log lines are shown. Works through new lines only; a changed filter starts again, with the newest lines, which are looked at first.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ int level_index(std::string_view level);
 
 class LogFilter {
  public:
+  static constexpr size_t kBudgetLines = 20'000;
+
   LogFilter();
   ~LogFilter();
 
@@ -34,8 +37,10 @@ class LogFilter {
   void set_rank(int rank);
   int rank() const { return rank_; }
 
-  // Positions in run.logs that pass, in order. Looks at no more than `budget_lines` new lines a call.
-  const std::vector<size_t>& lines(const Run& run, size_t budget_lines = 50'000);
+  // Positions in run.logs that pass, in order. Looks at no more than `budget_lines` lines a call: new ones first, then older ones backwards.
+  const std::vector<size_t>& lines(const Run& run, size_t budget_lines = kBudgetLines);
+  // Older lines have not been looked at yet.
+  bool is_looking() const { return looking_; }
 
  private:
   bool passes(const history::LogLine& line) const;
@@ -47,10 +52,10 @@ class LogFilter {
   unsigned levels_ = 0xF;
   int rank_ = kAllRanks;
   std::string run_;
-  uint64_t looked_at_ = 0;         // absolute: lines dropped from the front count
-  std::vector<uint64_t> passing_;  // absolute
+  uint64_t first_ = 0, end_ = 0;  // looked at are [first_, end_), absolute: lines dropped from the front count
+  std::deque<uint64_t> passing_;  // absolute
   std::vector<size_t> positions_;
-  bool changed_ = true;
+  bool changed_ = true, looking_ = false;
 };
 
 }  // namespace ringwright::gui

@@ -8,9 +8,9 @@ namespace {
 
 constexpr size_t kFan = 8;  // points, or summaries, in one summary of the next level
 
+// The first of [low, high) that is not below.
 template <typename Below>
-size_t partition(size_t size, Below below) {
-  size_t low = 0, high = size;
+size_t partition(size_t low, size_t high, Below below) {
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
     if (below(middle)) {
@@ -24,16 +24,25 @@ size_t partition(size_t size, Below below) {
 
 }  // namespace
 
+namespace {
+
+// Adds what comes after.
+void absorb(Summary& left, const Summary& right) {
+  if (left.nonfinite == 0) left.first_nonfinite = right.first_nonfinite;
+  left.nonfinite += right.nonfinite;
+  if (right.finite == 0) return;
+  if (left.finite == 0 || right.min < left.min) left.min = right.min, left.min_index = right.min_index;
+  if (left.finite == 0 || right.max > left.max) left.max = right.max, left.max_index = right.max_index;
+  if (left.finite == 0) left.first_finite = right.first_finite;
+  left.last_finite = right.last_finite;
+  left.finite += right.finite;
+}
+
+}  // namespace
+
 Summary merge(const Summary& left, const Summary& right) {
-  Summary sum = left.finite > 0 ? left : right;
-  if (left.finite > 0 && right.finite > 0) {
-    if (right.min < left.min) sum.min = right.min, sum.min_index = right.min_index;
-    if (right.max > left.max) sum.max = right.max, sum.max_index = right.max_index;
-    sum.last_finite = right.last_finite;
-  }
-  sum.finite = left.finite + right.finite;
-  sum.nonfinite = left.nonfinite + right.nonfinite;
-  sum.first_nonfinite = left.nonfinite > 0 ? left.first_nonfinite : right.first_nonfinite;
+  Summary sum = left;
+  absorb(sum, right);
   return sum;
 }
 
@@ -89,25 +98,53 @@ double Series::x(size_t index, XAxis axis, int64_t start_unix_ns) const {
 }
 
 size_t Series::lower_bound(double x_wanted, XAxis axis, int64_t start_unix_ns) const {
-  return partition(size(), [&](size_t i) { return x(i, axis, start_unix_ns) < x_wanted; });
+  return partition(0, size(), [&](size_t i) { return x(i, axis, start_unix_ns) < x_wanted; });
+}
+
+size_t Series::lower_bound_near(size_t guess, double x_wanted, XAxis axis, int64_t start_unix_ns) const {
+  const auto below = [&](size_t i) { return x(i, axis, start_unix_ns) < x_wanted; };
+  guess = std::min(guess, size());
+  size_t stride = 1;
+  if (guess < size() && below(guess)) {
+    size_t low = guess + 1;
+    for (; low + stride <= size() && below(low + stride - 1); stride *= 2) low += stride;
+    return partition(low, std::min(size(), low + stride), below);
+  }
+  size_t high = guess;
+  for (; stride <= high && !below(high - stride); stride *= 2) high -= stride;
+  return partition(high > stride ? high - stride : 0, high, below);
 }
 
 size_t Series::upper_bound(double x_wanted, XAxis axis, int64_t start_unix_ns) const {
-  return partition(size(), [&](size_t i) { return x(i, axis, start_unix_ns) <= x_wanted; });
+  return partition(0, size(), [&](size_t i) { return x(i, axis, start_unix_ns) <= x_wanted; });
 }
 
-Summary Series::leaf(size_t index) const {
+Summary Series::scan(size_t begin, size_t end) const {
   Summary sum;
-  if (std::isfinite(values_[index])) {
-    sum.min = sum.max = values_[index];
-    sum.min_index = sum.max_index = sum.first_finite = sum.last_finite = index;
-    sum.finite = 1;
-  } else {
-    sum.nonfinite = 1;
-    sum.first_nonfinite = index;
+  for (size_t i = begin; i < end; ++i) {
+    const double value = values_[i];
+    if (!std::isfinite(value)) {
+      if (sum.nonfinite++ == 0) sum.first_nonfinite = i;
+      continue;
+    }
+    if (sum.finite == 0) sum.first_finite = i;
+    if (sum.finite == 0 || value < sum.min) sum.min = value, sum.min_index = i;
+    if (sum.finite == 0 || value > sum.max) sum.max = value, sum.max_index = i;
+    sum.last_finite = i;
+    ++sum.finite;
   }
   return sum;
 }
+
+namespace {
+
+Summary sum_of(const std::vector<Summary>& blocks, size_t begin, size_t end) {
+  Summary sum;
+  for (size_t i = begin; i < end; ++i) absorb(sum, blocks[i]);
+  return sum;
+}
+
+}  // namespace
 
 // Brings the pyramid up to date for the points from `from` on. Only full blocks are kept; the rest is summed from below.
 void Series::refresh(size_t from) {
@@ -120,10 +157,7 @@ void Series::refresh(size_t from) {
     const size_t start = std::min(from, blocks.size());
     blocks.resize(count);
     for (size_t block = start; block < count; ++block) {
-      const auto part = [&](size_t i) { return level == 0 ? leaf(i) : levels_[level - 1][i]; };
-      Summary sum = part(block * kFan);
-      for (size_t i = 1; i < kFan; ++i) sum = merge(sum, part(block * kFan + i));
-      blocks[block] = sum;
+      blocks[block] = level == 0 ? scan(block * kFan, (block + 1) * kFan) : sum_of(levels_[level - 1], block * kFan, (block + 1) * kFan);
     }
   }
 }
@@ -135,15 +169,22 @@ Summary Series::summarize(size_t begin, size_t end) const {
   size_t level = 0;
   // Climb: at each level take the loose blocks at both ends, then go on with the blocks of the next level in between.
   while (begin < end) {
-    const auto part = [&](size_t i) { return level == 0 ? leaf(i) : levels_[level - 1][i]; };
-    const bool higher = level < levels_.size();
-    while (begin < end && (!higher || begin % kFan != 0)) left = merge(left, part(begin++));
-    while (begin < end && end % kFan != 0) right = merge(part(--end), right);
-    begin /= kFan;
-    end /= kFan;
+    const auto part = [&](size_t from, size_t to) { return level == 0 ? scan(from, to) : sum_of(levels_[level - 1], from, to); };
+    // Whole blocks of the next level lie in [inner_begin, inner_end).
+    size_t inner_begin = (begin + kFan - 1) / kFan * kFan, inner_end = end / kFan * kFan;
+    if (level >= levels_.size() || inner_begin >= inner_end) inner_begin = inner_end = end;
+    absorb(left, part(begin, inner_begin));
+    right = merge(part(inner_end, end), right);
+    begin = inner_begin / kFan;
+    end = inner_end / kFan;
+    if (inner_begin == inner_end) break;
     ++level;
   }
   return merge(left, right);
+}
+
+bool SmoothedSeries::has_followed(const Series& raw, double weight) const {
+  return weight == weight_ && replaced_seen_ == raw.replaced_points() && done_ == raw.size();
 }
 
 bool SmoothedSeries::follow(const Series& raw, double weight, size_t budget_points) {

@@ -39,6 +39,8 @@ class Series {
   // Index of the first point at or after x / after x.
   size_t lower_bound(double x, XAxis axis, int64_t start_unix_ns = 0) const;
   size_t upper_bound(double x, XAxis axis, int64_t start_unix_ns = 0) const;
+  // lower_bound, quick where `guess` is near it.
+  size_t lower_bound_near(size_t guess, double x, XAxis axis, int64_t start_unix_ns = 0) const;
   // Summary of [begin, end), by way of the pyramid: O(log size).
   Summary summarize(size_t begin, size_t end) const;
   // Changes with every append.
@@ -50,7 +52,8 @@ class Series {
   void insert_at(size_t index, const history::MetricPoint& point);
   void overwrite(size_t index, const history::MetricPoint& point);
   void refresh(size_t from);
-  Summary leaf(size_t index) const;
+  // Summary of [begin, end), point by point.
+  Summary scan(size_t begin, size_t end) const;
 
   std::vector<int64_t> steps_, tokens_, times_;
   std::vector<double> values_;
@@ -65,6 +68,8 @@ class SmoothedSeries {
  public:
   // Works on at most `budget_points` points a call; true when it has caught up. Starts again when the weight or the past has changed.
   bool follow(const Series& raw, double weight, size_t budget_points = 200'000);
+  bool has_followed(const Series& raw, double weight) const;
+  size_t points_done() const { return done_; }
   const Series& series() const { return series_; }
 
  private:

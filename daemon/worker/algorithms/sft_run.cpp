@@ -227,16 +227,20 @@ class SftRun {
     const SftStep step = trainer_.step(rows);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     tokens_trained_ += step.token_count;
-    check_running(step);
+    check_running(step, seconds);
     if (rank_ != 0) return;
     report_step(step, static_cast<double>(rows.size()), seconds);
   }
 
   // Level 3 of the support matrix, as far as this rank can see it. Each row is reported once a run: what is wrong with the data is wrong with all of
   // it.
-  void check_running(const SftStep& step) {
+  void check_running(const SftStep& step, double seconds) {
     support_matrix::RunningFacts facts{.step = trainer_.step_count()};
     if (step.rank_slot_count > 0 && step.rank_target_count == 0) facts.rank_without_targets = rank_, facts.slots = step.rank_slot_count;
+    if (rank_ == 0) {
+      facts.flops_per_s = estimate::training_flops_min(checkpoint_.config, step.token_count) / seconds;
+      facts.hardware_flops_per_s = hardware_flops_per_s_max_;
+    }
     for (const support_matrix::RunningFinding& finding : support_matrix::check_running(facts)) {
       if (!reported_rows_.insert(finding.code).second) continue;
       channel_.log("warn", fmt::format("{} {}: {}; {}", finding.code, finding.scope, finding.reason, finding.fix));
@@ -356,6 +360,7 @@ class SftRun {
   SftTrainer trainer_;
   RowOrder order_;
   int64_t tokens_trained_ = 0, saved_step_ = -1;
+  const double hardware_flops_per_s_max_ = fingerprint::float32_flops_per_s_max(fingerprint::node_fingerprint());
   std::set<std::string> reported_rows_;  // of the support matrix
   std::jthread fingerprint_;
 };

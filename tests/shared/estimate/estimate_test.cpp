@@ -76,6 +76,15 @@ TEST(Estimate, TokensOfARank) {
   EXPECT_EQ(tokens_per_rank({.length = 40, .micro_batch = 1, .microbatch_tokens = 30, .cp = 4, .divisor = 8}), 10);  // the longest row
 }
 
+TEST(Estimate, OperationsAreSixAWeightAndToken) {
+  model::ModelConfig model = small_model();
+  const int64_t embedding = model.vocab_size * model.hidden_size;
+  model.tie_word_embeddings = false;
+  EXPECT_EQ(training_flops_min(model, 10), 60.0 * static_cast<double>(model.parameter_count() - embedding));
+  model.tie_word_embeddings = true;
+  EXPECT_EQ(training_flops_min(model, 10), 60.0 * static_cast<double>(model.parameter_count()));
+}
+
 TEST(Estimate, FormulasNameTheirNumbers) {
   const Estimate estimate = estimate_step(small_model(), {.tokens = 10});
   EXPECT_NE(estimate.term("parameters").formula.find("2,792"), std::string::npos);

@@ -24,6 +24,13 @@ TEST(Machine, NamesItselfAndItsLibraries) {
   EXPECT_FALSE(node.at("libraries").contains("libtorch")) << "no folder was named";
 }
 
+TEST(Machine, NoProcessorComputesFasterThanItsWidestVectors) {
+  const auto bound = [](std::vector<std::string> flags) { return float32_flops_per_s_max({{"cpu", {{"cores", 2}, {"flags", std::move(flags)}}}}); };
+  EXPECT_DOUBLE_EQ(bound({"avx2", "avx512f"}), 2 * 6.5e9 * 64);
+  EXPECT_DOUBLE_EQ(bound({"avx2"}), 2 * 6.5e9 * 32);
+  EXPECT_DOUBLE_EQ(bound({}), 2 * 6.5e9 * 16);
+}
+
 TEST(Machine, ReadsProcessorPortsAndGpusFromTheSystem) {
   TemporaryFolder root;
   root.write("proc/cpuinfo", "processor\t: 0\nmodel name\t: Made Up 9000\nflags\t\t: fpu avx2 unknown avx512f\n");

@@ -22,6 +22,15 @@ Series series_of(const std::vector<double>& values) {
 
 PlotRange range(double low, double high, size_t columns) { return {low, high, columns, XAxis::step, 0}; }
 
+TEST(Series, ANearGuessChangesNoBound) {
+  Series series;
+  for (int64_t i = 0; i < 300; ++i) series.append({i * i / 7 + i, 1.0, i, i, 0});
+  for (const double wanted : {-5.0, 0.0, 17.5, 400.0, 5000.0, 99999.0}) {
+    for (const size_t guess : {0, 1, 29, 150, 299, 300, 4000})
+      EXPECT_EQ(series.lower_bound_near(guess, wanted, XAxis::step), series.lower_bound(wanted, XAxis::step)) << wanted << ", guess " << guess;
+  }
+}
+
 TEST(Series, SummariesOfAnyStretchEqualAPlainWalk) {
   std::vector<double> values;
   for (int i = 0; i < 1000; ++i) values.push_back(i % 13 == 5 ? kNaN : std::sin(i * 0.7) * (i % 97));

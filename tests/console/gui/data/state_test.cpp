@@ -93,6 +93,20 @@ TEST(State, LogLinesAreBoundedAndCounted) {
   EXPECT_EQ(state.find("r_1")->logs.front().text, "line 6");
 }
 
+TEST(LogFilterTest, TheNewestLinesAreLookedAtFirst) {
+  gui::Run run;
+  run.record.id = "r_1";
+  for (uint64_t i = 0; i < 100; ++i) run.logs.push_back({i, 0, 0, "info", i % 10 == 0 ? "checkpoint" : "step"});
+  LogFilter filter;
+  filter.set_pattern("checkpoint");
+  EXPECT_EQ(filter.lines(run, 25), (std::vector<size_t>{80, 90}));
+  EXPECT_TRUE(filter.is_looking());
+  run.logs.push_back({100, 0, 0, "info", "checkpoint"});
+  EXPECT_EQ(filter.lines(run, 25), (std::vector<size_t>{60, 70, 80, 90, 100})) << "a new line comes before the older ones";
+  EXPECT_EQ(filter.lines(run, 1000).size(), 11u);
+  EXPECT_FALSE(filter.is_looking());
+}
+
 TEST(LogFilterTest, PatternsLevelsRanksAndTheirOpposite) {
   gui::Run run;
   run.record.id = "r_1";

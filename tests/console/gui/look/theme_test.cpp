@@ -72,6 +72,64 @@ TEST(Theme, SeriesDifferUnderFourVisionsAndShowOnThePlot) {
   }
 }
 
+// The same measure over palettes that others publish gives the figures that the design has for them.
+TEST(Theme, OtherPalettesMeasureAsTheDesignSays) {
+  struct Palette {
+    const char* name;
+    std::vector<Color> colors;
+    double normal, protan, deutan, tritan;
+  };
+  const auto of = [](std::initializer_list<uint32_t> list) {
+    std::vector<Color> colors;
+    for (const uint32_t hex : list) colors.push_back(rgb(hex));
+    return colors;
+  };
+  const Palette palettes[] = {
+      {"ImPlot's Deep", of({0x4C72B0, 0xDD8452, 0x55A868, 0xC44E52, 0x8172B3, 0x937860, 0xDA8BC3, 0x8C8C8C, 0xCCB974, 0x64B5CD}), 13.4, 2.2, 4.6,
+       8.6},
+      {"tab10", of({0x1F77B4, 0xFF7F0E, 0x2CA02C, 0xD62728, 0x9467BD, 0x8C564B, 0xE377C2, 0x7F7F7F, 0xBCBD22, 0x17BECF}), 16.2, 1.3, 3.3, 9.5},
+      {"Okabe-Ito", of({0x000000, 0xE69F00, 0x56B4E9, 0x009E73, 0xF0E442, 0x0072B2, 0xD55E00, 0xCC79A7}), 21.7, 12.2, 11.6, 10.9}};
+  for (const Palette& palette : palettes) {
+    EXPECT_NEAR(smallest_distance(palette.colors, Vision::normal), palette.normal, 0.3) << palette.name;
+    EXPECT_NEAR(smallest_distance(palette.colors, Vision::protan), palette.protan, 0.3) << palette.name;
+    EXPECT_NEAR(smallest_distance(palette.colors, Vision::deutan), palette.deutan, 0.3) << palette.name;
+    EXPECT_NEAR(smallest_distance(palette.colors, Vision::tritan), palette.tritan, 0.3) << palette.name;
+  }
+}
+
+// Blocks of the Layout view: text on a tint, ink on a solid fill.
+TEST(Theme, TextReadsOnTintsAndFills) {
+  for (const Theme* theme : {&dark_theme(), &light_theme()}) {
+    for (const Color series : theme->series) {
+      for (const double alpha : {0.24, 0.40})
+        EXPECT_GE(contrast((*theme)[Token::text], blend(with_alpha(series, alpha), (*theme)[Token::bg1])), 4.7) << theme->name << " at " << alpha;
+      EXPECT_GE(contrast(series, ink_on(series)), 4.6) << theme->name;
+    }
+  }
+}
+
+// A tint does not tell series apart, which is why each block has a solid edge.
+TEST(Theme, TintsDoNotIdentify) {
+  constexpr double expected[] = {5.4, 1.2};
+  for (const Theme* theme : {&dark_theme(), &light_theme()}) {
+    std::vector<Color> tints;
+    for (const Color series : theme->series) tints.push_back(blend(with_alpha(series, 0.40), (*theme)[Token::bg1]));
+    double smallest = 1000;
+    for (const Vision vision : {Vision::normal, Vision::protan, Vision::deutan, Vision::tritan})
+      smallest = std::min(smallest, smallest_distance(tints, vision));
+    EXPECT_NEAR(smallest, expected[theme == &light_theme() ? 1 : 0], 0.5) << theme->name;
+  }
+}
+
+// Outlines that carry meaning and the focus ring are seen against every ground that they lie on.
+TEST(Theme, MeaningfulLinesAreSeen) {
+  for (const Theme* theme : {&dark_theme(), &light_theme()}) {
+    const double outline = std::min(contrast((*theme)[Token::line2], (*theme)[Token::bg1]), contrast((*theme)[Token::line2], (*theme)[Token::bg2]));
+    EXPECT_NEAR(outline, theme == &dark_theme() ? 2.9 : 3.2, 0.1) << theme->name;
+    EXPECT_GE(lowest_contrast(*theme, Token::accent), 3.0) << theme->name;
+  }
+}
+
 TEST(Color, DistanceAgreesWithPublishedPairs) {
   // Black against white is 100 by definition; a colour has no distance to itself.
   EXPECT_NEAR(distance(rgb(0x000000), rgb(0xFFFFFF)), 100, 0.01);
