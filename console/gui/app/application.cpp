@@ -10,6 +10,7 @@
 
 #include "console/gui/app/preferences.h"
 #include "console/gui/services/recipe_commands.h"
+#include "console/gui/services/recipe_dialogs.h"
 #include "console/gui/services/style.h"
 #include "shared/base/paths.h"
 
@@ -100,6 +101,10 @@ void Application::take_updates() {
 
 void Application::take_recipe() {
   RecipeWorkbench& recipe = context_->recipe;
+  if (const auto dropped = graphics_.take_dropped_files(); !dropped.empty()) {
+    open_recipe(*context_, dropped.front());
+    if (dropped.size() > 1) context_->notify(Notice::Level::info, "Prepare shows one recipe: " + dropped.front().filename().string());
+  }
   recipe.poll();
   for (Notice& notice : recipe.take_notices()) context_->notify(std::move(notice));
   if (const auto run = recipe.take_started_run()) {
@@ -149,7 +154,8 @@ void Application::measure() {
 }
 
 bool Application::has_news() const {
-  return !queue_.empty() || ImGui::GetCurrentContext()->InputEventsQueue.Size > 0 || graphics_.close_asked() || context_->quit_wanted;
+  return !queue_.empty() || graphics_.has_dropped_files() || ImGui::GetCurrentContext()->InputEventsQueue.Size > 0 || graphics_.close_asked() ||
+         context_->quit_wanted;
 }
 
 // Seconds until a frame is due although nothing has come in.

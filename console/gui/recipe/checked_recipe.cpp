@@ -29,11 +29,24 @@ ErrorParts internal_error(const std::exception& error, const std::string& where)
 std::optional<Price> price_of_text(const fs::path& file, const std::string& text, const support_matrix::CheckOptions& options) {
   try {
     const recipe::Recipe recipe = recipe::load_recipe_text(file, text);
-    return price_of(support_matrix::recipe_flow(recipe, options), support_matrix::recipe_estimate(recipe, options));
+    return price_of(support_matrix::recipe_flow(recipe, options), support_matrix::recipe_estimate(recipe, options),
+                    find_model(recipe, options.model_folder));
   } catch (const std::exception&) {
     return std::nullopt;  // what the file held before is not what is looked at
   }
 }
+
+void look_at_step(const support_matrix::CheckOptions& options, CheckedRecipe& checked) {
+  try {
+    checked.flow = support_matrix::recipe_flow(*checked.recipe, options);
+    checked.estimate = support_matrix::recipe_estimate(*checked.recipe, options);
+    checked.price = price_of(*checked.flow, checked.estimate, checked.model);
+  } catch (const Error& error) {
+    checked.flow_fault = error.parts();
+  }
+}
+
+}  // namespace
 
 std::optional<model::ModelConfig> find_model(const recipe::Recipe& recipe, const fs::path& chosen) {
   try {
@@ -43,18 +56,6 @@ std::optional<model::ModelConfig> find_model(const recipe::Recipe& recipe, const
     return std::nullopt;  // the guards say why
   }
 }
-
-void look_at_step(const support_matrix::CheckOptions& options, CheckedRecipe& checked) {
-  try {
-    checked.flow = support_matrix::recipe_flow(*checked.recipe, options);
-    checked.estimate = support_matrix::recipe_estimate(*checked.recipe, options);
-    checked.price = price_of(*checked.flow, checked.estimate);
-  } catch (const Error& error) {
-    checked.flow_fault = error.parts();
-  }
-}
-
-}  // namespace
 
 support_matrix::CheckOptions check_options(const fs::path& model_folder) {
   support_matrix::CheckOptions options;

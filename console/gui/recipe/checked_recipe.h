@@ -50,6 +50,9 @@ struct CheckedRecipe {
 
 // Reads parents, and the files that the recipe names.
 CheckedRecipe check_recipe(const CheckQuestion& question);
+// The model that the recipe names, or the one in the folder `chosen`; nullopt: its config.json is not at hand, or of a family that is not trained
+// here.
+std::optional<model::ModelConfig> find_model(const recipe::Recipe& recipe, const std::filesystem::path& chosen);
 // What check_recipe looks with.
 support_matrix::CheckOptions check_options(const std::filesystem::path& model_folder);
 

@@ -106,7 +106,8 @@ std::vector<MeshSuggestion> suggest_meshes(const CheckQuestion& question, const 
         const auto sizes = {fmt::format("++{}={}", kContextKey, cp), fmt::format("++{}={}", kTensorKey, tp)};
         const recipe::Recipe recipe = recipe::load_recipe_text(question.file, question.text, sizes);
         if (support_matrix::refused(support_matrix::check(recipe, options))) continue;
-        const auto price = price_of(support_matrix::recipe_flow(recipe, options), support_matrix::recipe_estimate(recipe, options));
+        const auto price = price_of(support_matrix::recipe_flow(recipe, options), support_matrix::recipe_estimate(recipe, options),
+                                    find_model(recipe, options.model_folder));
         if (price) found.push_back({cp, tp, *price});
       } catch (const Error&) {
         continue;  // no mesh of this recipe

@@ -9,13 +9,14 @@
 namespace ringwright::gui {
 namespace {
 
-// Where no model says otherwise; only differences between meshes are read from it.
-constexpr layout::AttentionShape kUsualShape{.heads = 32, .kv_heads = 8, .head_size = 128, .element_bytes = 4};
+constexpr int64_t kValueBytes = 4;  // this engine trains in float32
 
-std::optional<int64_t> received_bytes(const std::string& method, const layout::Layout& layout, const layout::MaskArea& area, int64_t length) {
+std::optional<int64_t> received_bytes(const std::string& method, const layout::Layout& layout, const layout::MaskArea& area, int64_t length,
+                                      const model::ModelConfig& model) {
   const auto& names = layout::method_names();
   const bool known = std::find(names.begin(), names.end(), method) != names.end();
-  const auto ranks = layout::traffic(known ? method : std::string(layout::names::kRing), layout, area, length, kUsualShape);
+  const auto ranks = layout::traffic(known ? method : std::string(layout::names::kRing), layout, area, length,
+                                     {model.num_attention_heads, model.num_key_value_heads, model.head_dim, kValueBytes});
   if (!ranks || ranks->empty()) return std::nullopt;
   int64_t most = 0;
   for (const layout::RankTraffic& rank : *ranks) most = std::max(most, rank.forward_bytes + rank.backward_bytes);
@@ -24,7 +25,8 @@ std::optional<int64_t> received_bytes(const std::string& method, const layout::L
 
 }  // namespace
 
-std::optional<Price> price_of(const support_matrix::RecipeFlow& flow, const std::optional<estimate::Estimate>& estimate) {
+std::optional<Price> price_of(const support_matrix::RecipeFlow& flow, const std::optional<estimate::Estimate>& estimate,
+                              const std::optional<model::ModelConfig>& model) {
   const flow::StepSizes& sizes = flow.sizes;
   if (sizes.padded_length <= 0 || sizes.cp < 1) return std::nullopt;
   Price price;
@@ -39,7 +41,8 @@ std::optional<Price> price_of(const support_matrix::RecipeFlow& flow, const std:
     const layout::MaskArea area({}, sizes.padded_length);
     const layout::Summary summary = layout::summarize(*made, area);
     price.slowest_percent = summary.slowest_percent();
-    price.attention_bytes = sizes.cp == 1 ? 0 : received_bytes(sizes.method, *made, area, summary.padded_length);
+    if (sizes.cp == 1) price.attention_bytes = 0;
+    if (sizes.cp > 1 && model) price.attention_bytes = received_bytes(sizes.method, *made, area, summary.padded_length, *model);
   } catch (const Error&) {
     return std::nullopt;  // the guards say what is wrong with these lengths
   }

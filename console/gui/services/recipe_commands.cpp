@@ -45,6 +45,20 @@ void next_problem(Context& context) {
   context.focus_view = "launch";
 }
 
+void reload(Context& context) {
+  const RecipeDocument& document = context.recipe.document();
+  if (!document.is_dirty()) {
+    context.recipe.reload();
+    return;
+  }
+  Confirmation question;
+  question.title = "Read " + document.file().filename().string() + " again?";
+  question.losses = {"Its edits since it was saved give way to what the file holds. Ctrl+Z brings them back."};
+  question.verb = "Read it again";
+  question.act = [](Context& target) { target.recipe.reload(); };
+  context.confirmation = std::move(question);
+}
+
 void launch(Context& context) {
   if (context.recipe.document().is_dirty()) {
     context.recipe.save([&context] { context.recipe.launch(); });
@@ -153,8 +167,7 @@ void add_recipe_commands(CommandRegistry& registry) {
                   return context.recipe.document().is_dirty() ? Refusal() : Refusal("there is nothing to save");
                 },
                 nullptr, [](Context& context) { context.recipe.save(); }});
-  registry.add(
-      {"recipe.reload", "Read the recipe's file again", "Recipe", 0, "", needs_recipe, nullptr, [](Context& context) { context.recipe.reload(); }});
+  registry.add({"recipe.reload", "Read the recipe's file again", "Recipe", 0, "", needs_recipe, nullptr, reload});
   add_edit_commands(registry);
   registry.add({"recipe.launch", "Launch the recipe", "Recipe", ImGuiMod_Ctrl | ImGuiKey_Enter, "Ctrl+Enter",
                 [](const Context& context) -> Refusal {

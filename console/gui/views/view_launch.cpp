@@ -226,7 +226,7 @@ void ViewLaunch::draw_launch(Context& context) {
 void ViewLaunch::draw(Context& context) {
   context.recipe.editor_has_keys = false;
   if (!context.recipe.is_open()) {
-    if (empty_state("No recipe is open", "Drop a recipe, or open one of the samples.", "Open a recipe...###recipe.open"))
+    if (empty_state("No recipe is open", "Drop a recipe on the window, or open one of the samples.", "Open a recipe...###recipe.open"))
       context.commands.run("recipe.open", context);
     return;
   }

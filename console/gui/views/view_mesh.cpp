@@ -135,7 +135,7 @@ void ViewMesh::draw_dimension(Context& context, size_t index) {
   const bool editable = !dimension.key.empty();
   ImGui::BeginDisabled(!editable);
   const WithFont mono(Role::code);
-  if (ImGui::Button("-###mesh.smaller", {px(24), 0})) current_ = index, step(context, -1);
+  if (ImGui::Button("-###mesh.smaller", {px(24), 0})) current_ = index, context.commands.run("mesh.smaller", context);
   ImGui::SameLine(0, px(2));
   ImGui::SetNextItemWidth(px(52));
   int value = dimension.value;
@@ -146,7 +146,7 @@ void ViewMesh::draw_dimension(Context& context, size_t index) {
   if (bad) ImGui::PopStyleVar(), ImGui::PopStyleColor();
   if (ImGui::IsItemActivated()) current_ = index;
   ImGui::SameLine(0, px(2));
-  if (ImGui::Button("+###mesh.larger", {px(24), 0})) current_ = index, step(context, 1);
+  if (ImGui::Button("+###mesh.larger", {px(24), 0})) current_ = index, context.commands.run("mesh.larger", context);
   ImGui::EndDisabled();
   ImGui::SameLine(0, px(12));
   if (!editable) {
@@ -299,8 +299,8 @@ void ViewMesh::draw_suggestions(Context& context) {
   if (button_or_reason(suggesting_ ? "Suggesting...###mesh.suggest" : "Suggest###mesh.suggest", suggesting_ ? "meshes are being checked" : ""))
     context.commands.run("mesh.suggest", context);
   ImGui::SameLine(0, px(8));
-  if (ImGui::Checkbox("hold dp###mesh.hold", &hold_data_)) {
-  }
+  bool held = hold_data_;
+  if (ImGui::Checkbox("hold dp###mesh.hold", &held)) context.commands.run("mesh.hold", context);
   if (ImGui::IsItemHovered()) ImGui::SetTooltip("The number of data ranks stays, and the ranks of a node change instead");
   if (suggested_ && suggestions_.empty()) text("No mesh of these ranks passes all guards", Role::hint, Token::warn);
   for (size_t i = 0; i < suggestions_.size(); ++i) {

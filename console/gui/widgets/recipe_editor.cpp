@@ -184,17 +184,17 @@ void RecipeEditor::lock_completion_keys() {
   }
 }
 
-void RecipeEditor::draw_completion(const EditorInput& input, ImVec2 text_start, float line_height) {
+void RecipeEditor::draw_completion(const std::vector<OutlineLine>& lines, ImVec2 text_start, float line_height) {
   if (!completion_open_) return;
-  completion_ = completions(buffer_, *input.lines, std::min(caret_, buffer_.size()));
+  completion_ = completions(buffer_, lines, std::min(caret_, buffer_.size()));
   if (completion_.items.empty() || !active_) {
     completion_open_ = false;
     return;
   }
   const int count = static_cast<int>(completion_.items.size());
   completion_index_ = std::clamp(completion_index_, 0, count - 1);
-  const size_t line = line_at(*input.lines, completion_.from);
-  const OutlineLine& at = (*input.lines)[line];
+  const size_t line = line_at(lines, completion_.from);
+  const OutlineLine& at = lines[line];
   const float x = text_start.x + width_of(std::string_view(buffer_).substr(at.begin, completion_.from - at.begin));
   const float y = text_start.y + static_cast<float>(line + 1) * line_height + px(2);
   const float row = px(23), width = px(420), height = row * static_cast<float>(std::min(count, kCompletionRows)) + px(8);
@@ -274,7 +274,9 @@ EditorOutput RecipeEditor::draw(const EditorInput& input, ImVec2 size) {
     output.pasted = output.changed && buffer_.size() > length_before + 8;
     draw_gutter(input, {start.x, text_start.y}, gutter, line_height);
     ImGui::PopFont();
-    draw_completion(input, text_start, line_height);
+    // The field may have changed the text since its lines were found.
+    const std::vector<OutlineLine> lines_now = output.changed && completion_open_ ? outline(buffer_) : std::vector<OutlineLine>();
+    draw_completion(lines_now.empty() ? *input.lines : lines_now, text_start, line_height);
   }
   ImGui::EndChild();
   return output;

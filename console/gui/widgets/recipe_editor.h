@@ -55,7 +55,7 @@ class RecipeEditor {
   void draw_line(const EditorInput& input, size_t line, ImVec2 place) const;
   void draw_underline(const EditorInput& input, const LineMark& mark, ImVec2 text_start, float line_height) const;
   void lock_completion_keys();
-  void draw_completion(const EditorInput& input, ImVec2 text_start, float line_height);
+  void draw_completion(const std::vector<OutlineLine>& lines, ImVec2 text_start, float line_height);
   void scroll_to_caret(const EditorInput& input, float line_height);
 
   std::string buffer_;
