@@ -1,11 +1,17 @@
 #include "console/gui/services/style.h"
 
+#include <fcntl.h>
 #include <implot.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
+#include <span>
 
 namespace ringwright::gui {
 namespace {
@@ -44,12 +50,44 @@ Look& look() {
   return instance;
 }
 
+// RINGWRIGHT_FONT_ROOT: where the font folders lie instead of /.
+std::string in_root(const char* path) {
+  const char* root = std::getenv("RINGWRIGHT_FONT_ROOT");
+  return root != nullptr ? std::string(root) + path : path;
+}
+
 std::string path_of(const FontFile& file) {
   std::error_code ignored;
   for (const char* path : {file.configured, file.debian}) {
-    if (*path != 0 && std::filesystem::is_regular_file(path, ignored)) return path;
+    if (*path == 0) continue;
+    if (std::string found = in_root(path); std::filesystem::is_regular_file(found, ignored)) return found;
   }
   return "";
+}
+
+// Chinese, Japanese and Korean for samples and names, where Debian's fonts-noto-cjk is installed. The 20 MB stay on the disk: mapped, and read where
+// a glyph is wanted. Empty without the file.
+std::span<std::byte> cjk_file() {
+  static const std::span<std::byte> mapped = [] {
+    const int file = ::open(in_root("/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc").c_str(), O_RDONLY | O_CLOEXEC);
+    struct stat status{};
+    if (file < 0 || ::fstat(file, &status) != 0) return std::span<std::byte>();
+    const auto size = static_cast<size_t>(status.st_size);
+    void* start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+    ::close(file);
+    return start == MAP_FAILED ? std::span<std::byte>() : std::span(static_cast<std::byte*>(start), size);
+  }();
+  return mapped;
+}
+
+// Into the font that was added last.
+void merge_cjk(ImFontAtlas* atlas) {
+  const std::span<std::byte> file = cjk_file();
+  if (file.empty()) return;
+  ImFontConfig config;
+  config.MergeMode = true;
+  config.FontDataOwnedByAtlas = false;
+  atlas->AddFontFromMemoryTTF(file.data(), static_cast<int>(file.size()), 0, &config);
 }
 
 void apply_metrics(ImGuiStyle& style) {
@@ -189,6 +227,7 @@ std::string load_fonts() {
   for (size_t i = 0; i < kFiles.size(); ++i) {
     const std::string path = path_of(kFiles[i]);
     if (!loaded) look().fonts[i] = path.empty() ? nullptr : atlas->AddFontFromFileTTF(path.c_str());
+    if (!loaded && i != kIconFile && look().fonts[i] != nullptr) merge_cjk(atlas);
     if (!path.empty() && look().fonts[i] != nullptr) continue;
     if (missing.find(kFiles[i].package) == std::string::npos) missing += (missing.empty() ? "" : ", ") + std::string(kFiles[i].package);
     if (i != kIconFile && !loaded) look().fonts[i] = atlas->AddFontDefaultVector();

@@ -168,7 +168,7 @@ void ViewLogs::draw(Context& context) {
     text(fmt::format("{} older lines: ringwright logs {}", text::format_count(static_cast<int64_t>(run->log_lines_dropped)), run->record.id),
          Role::hint, Token::text3);
   }
-  if (filter_.lines(*run).empty()) {
+  if (filter_.lines(*run).empty() && !filter_.is_looking()) {
     if (empty_state("No line matches", "Filter, levels and rank leave none", "Show all###logs.clear")) context.commands.run("logs.clear", context);
     return;
   }

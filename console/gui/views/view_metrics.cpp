@@ -86,6 +86,9 @@ std::string x_text(double x, XAxis axis) {
   return fmt::format("{} {}", kAxisNames[static_cast<size_t>(axis)], text::format_count(std::llround(x)));
 }
 
+// What a frame may spend on lines that have changed: about 3 ms.
+constexpr int64_t kSmoothedPointsPerFrame = 60'000, kColumnsPerFrame = 4'000;
+
 }  // namespace
 
 void ViewMetrics::add_commands(CommandRegistry& registry) {
@@ -171,11 +174,27 @@ std::vector<ViewMetrics::Line> ViewMetrics::lines_of(const Context& context, con
   return lines;
 }
 
+// Whether it is this trace's turn in this frame. One that was never drawn does not wait.
+bool ViewMetrics::may_refresh(const Trace& trace) {
+  const int turn = turns_.asked++;
+  if (trace.version == 0) return true;
+  if (turn >= turns_.first && turns_.columns > 0 && turns_.points > 0) return true;
+  if (turn >= turns_.first && !turns_.first_waiting) turns_.first_waiting = turn;
+  return false;
+}
+
 void ViewMetrics::refresh(Line& line, double x_min, double x_max, float width) {
   Trace& trace = *line.trace;
   const PlotRange range{x_min, x_max, static_cast<size_t>(std::max(width, 1.0F)), axis_, line.run->record.started_unix_ns};
-  const bool caught_up = smoothing_ <= 0 || trace.smoothed.follow(*line.series, smoothing_);
+  const bool caught_up = smoothing_ <= 0 || trace.smoothed.has_followed(*line.series, smoothing_);
   if (caught_up && trace.version == line.series->version() && trace.key == range && trace.weight == smoothing_) return;
+  if (!may_refresh(trace)) return;
+  if (!caught_up) {
+    const size_t before = trace.smoothed.points_done();
+    trace.smoothed.follow(*line.series, smoothing_, static_cast<size_t>(std::max<int64_t>(turns_.points, 1)));
+    turns_.points -= static_cast<int64_t>(std::max(trace.smoothed.points_done(), before) - before);
+  }
+  turns_.columns -= static_cast<int64_t>(range.columns) * (smoothing_ > 0 ? 2 : 1);
   trace.raw = decimate(*line.series, range);
   trace.smooth = smoothing_ > 0 ? decimate(trace.smoothed.series(), range) : Decimated{};
   trace.version = line.series->version();
@@ -451,8 +470,12 @@ void ViewMetrics::draw(Context& context) {
   }
   if (fitted_) fit_x(context);
   next_cursor_.reset();
+  const bool was_waiting = turns_.first_waiting.has_value();
+  turns_ = {context.still ? INT64_MAX / 2 : kSmoothedPointsPerFrame, context.still ? INT64_MAX / 2 : kColumnsPerFrame, 0,
+            turns_.first_waiting.value_or(0), std::nullopt};
   if (ImGui::BeginChild("###metrics.grid", {0, 0})) draw_grid(context, list);
   ImGui::EndChild();
+  if (was_waiting || turns_.first > 0 || turns_.first_waiting) context.redraw_within_s = 0;
   if (!context.still) context.selection.cursor_x = next_cursor_;
 }
 

@@ -53,10 +53,18 @@ class ViewMetrics : public View {
   void draw_cursor_card(const std::vector<Line>& lines, double x) const;
   std::vector<Line> lines_of(const Context& context, const std::string& metric);
   void refresh(Line& line, double x_min, double x_max, float width);
+  bool may_refresh(const Trace& trace);
   void fit_x(const Context& context);
 
   std::map<std::pair<std::string, std::string>, Trace> traces_;  // by run and metric
   std::string filter_, large_;
+  // A frame refreshes as many traces as it has time for; the others are drawn as they were, and their turn comes in the next frame.
+  struct Turns {
+    int64_t points = 0;                // left of this frame's smoothing
+    int64_t columns = 0;               // left of this frame's decimation
+    int asked = 0, first = 0;          // traces that wanted to be refreshed in this frame; the first whose turn it is
+    std::optional<int> first_waiting;  // where the next frame begins
+  } turns_;
   bool focus_filter_ = false, log_ = false, fitted_ = true;
   double smoothing_ = 0.9;
   XAxis axis_ = XAxis::step;

@@ -53,6 +53,7 @@ double Frames::percentile(double share) const {
 }
 
 Stage::Stage(const std::string& view, gui::Graphics::Mode mode) : graphics_(mode, 1600, 900), application_(options_for(view), graphics_) {
+  application_.context().still = false;  // a picture takes the time that it needs, a frame for an operator does not
   frames(kSettlingFrames);
 }
 

@@ -39,6 +39,7 @@ class ConsoleTest : public ::testing::Test {
 
   Application& app() { return *application_; }
   Context& context() { return application_->context(); }
+  static const Graphics& graphics() { return *graphics_; }
   bool window_is_sound(const char* name) const;
 
   test::TemporaryFolder folder_;  // outlives the application, which saves its layouts there when it ends

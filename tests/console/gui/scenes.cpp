@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "console/gui/services/commands.h"
 #include "shared/history/store.h"
 
 namespace ringwright::gui {
@@ -49,6 +50,7 @@ void show(Context& context, const std::vector<history::RunRecord>& records, cons
 void show_64_ranks(Context& context) {
   show(context, {record_of("r_64000000", "llama-70b-cp64", context, 64)}, "train/loss", "rank is up, 1 thread, 1.1B parameters");
   context.selection.rank = 33;
+  context.commands.run("layout.from_run", context);  // its 1M tokens
 }
 
 void show_long_names(Context& context) {

@@ -1,6 +1,7 @@
 // Every view in both themes, at two scales and in many states: no text is cut without an ellipsis, over another, pale or small.
 #include <gmock/gmock.h>
 #include <imgui_internal.h>
+#include <stdlib.h>
 
 #include <set>
 
@@ -97,6 +98,35 @@ TEST_F(Texts, FaultsAreFound) {
 
 TEST_F(Texts, AreWholeApartAndReadableInEveryViewAt100Percent) { expect_clean_at(1); }
 TEST_F(Texts, AreWholeApartAndReadableInEveryViewAt200Percent) { expect_clean_at(2); }
+
+// Without any font of its own the console draws with ImGui's, letters stand in for icons, and it says what to install.
+TEST_F(Texts, AreWholeApartAndReadableWithoutFonts) {
+  ::setenv("RINGWRIGHT_FONT_ROOT", "/nowhere", 1);
+  start(Graphics::Mode::none, 1600, 900);
+  open(scene_options(data_scenes()[1], folder_.path()));
+  ::unsetenv("RINGWRIGHT_FONT_ROOT");
+  ASSERT_EQ(context().toasts.size(), 1u);
+  for (const char* package : {"fonts-inter", "fonts-jetbrains-mono", "fonts-materialdesignicons-webfont"})
+    EXPECT_THAT(context().toasts.back().notice.text, ::testing::HasSubstr(package));
+  context().toasts.clear();
+  for (const ViewEntry& entry : view_entries()) {
+    app().shell().show_only(entry.id);
+    for (const std::string& fault : faults_now()) ADD_FAILURE() << entry.id << ", no fonts: " << fault;
+  }
+}
+
+// 75 % to 300 %, and windows too small for the design: nothing overlaps, is cut without an ellipsis or drawn nowhere.
+TEST_F(Texts, AreWholeApartAndReadableAtTheEndsOfTheScale) {
+  struct Window {
+    int width, height;
+    float scale;
+  };
+  for (const Window& window : {Window{1280, 800, 0.75F}, Window{3840, 2160, 3}, Window{1600, 900, 1.5F}}) {
+    start(Graphics::Mode::none, window.width, window.height);
+    expect_clean(data_scenes()[2], "dark", window.scale);
+    expect_clean(data_scenes()[4], "light", window.scale);
+  }
+}
 
 TEST_F(Texts, AreWholeApartAndReadableInEveryWorkspace) {
   start(Graphics::Mode::none, 1600, 900);
