@@ -307,6 +307,18 @@ void Shell::draw_view(const ViewEntry& entry, View& view) {
   if (!open) extra_views_[context_.workspace].erase(entry.id);
 }
 
+// In the order of the workspace's areas, since new tabs come in the order of drawing and the first is in front; then what was opened beside them.
+void Shell::draw_views() {
+  const std::vector<std::string> own = workspace_named(context_.workspace).views();
+  for (const std::string& id : own) {
+    for (const ViewEntry& entry : view_entries())
+      if (entry.id == id && is_open(id)) draw_view(entry, *views_[id]);
+  }
+  for (const ViewEntry& entry : view_entries()) {
+    if (is_open(entry.id) && std::find(own.begin(), own.end(), entry.id) == own.end()) draw_view(entry, *views_[entry.id]);
+  }
+}
+
 void Shell::toggle_pin() {
   const std::string id = std::exchange(context_.pin_toggled, "");
   if (id.empty()) return;
@@ -484,9 +496,7 @@ void Shell::draw() {
   open_focused_view();
   draw_top_bar(top);
   draw_dock_space(top, bottom);
-  for (const ViewEntry& entry : view_entries()) {
-    if (is_open(entry.id)) draw_view(entry, *views_[entry.id]);
-  }
+  draw_views();
   context_.focus_view.clear();
   draw_status_bar(bottom);
   draw_toasts(bottom);
