@@ -11,6 +11,7 @@
 #include "console/gui/app/preferences.h"
 #include "console/gui/services/recipe_commands.h"
 #include "console/gui/services/recipe_dialogs.h"
+#include "console/gui/services/run_commands.h"
 #include "console/gui/services/style.h"
 #include "shared/base/paths.h"
 
@@ -74,6 +75,7 @@ Application::Application(const Options& options, Graphics& graphics) : graphics_
   add_recipe_commands(commands_);
   if (personal_) context_->recipe.keep_journal(paths::config_directory() / "console");
   if (options.recipe) context_->recipe.open(*options.recipe);
+  add_run_commands(commands_);
   shell_ = std::make_unique<Shell>(*context_, personal_);
   if (is_workspace(options.view)) {
     context_->workspace = options.view;
@@ -97,6 +99,7 @@ void Application::take_updates() {
   take_recipe();
   show_newest_runs();
   context_->places.note(context_->selection);
+  context_->alerts.refresh(*context_);
 }
 
 void Application::take_recipe() {
@@ -122,9 +125,7 @@ void Application::show_newest_runs() {
     if (run->record.last_step < 0 && idle) continue;
     if (shown++ == kShownRunsAtStart) break;
     selection.shown.insert(run->record.id);
-    if (run->details != Loading::absent) continue;
-    state_.mark_reading(run->record.id);
-    source_->want_details(run->record.id);
+    context_->want_details(run->record.id);
   }
   if (selection.run.empty() && !state_.runs().empty()) {
     // The newest run that has something to show.

@@ -158,12 +158,6 @@ bool icon_button(const char* id, const Icon& shown, Token ink, const std::string
   return pressed;
 }
 
-int open_alerts(const State& state) {
-  return static_cast<int>(std::count_if(state.runs().begin(), state.runs().end(), [](const auto& run) {
-    return run->record.state == history::RunState::failed || run->record.state == history::RunState::lost;
-  }));
-}
-
 }  // namespace
 
 const std::vector<WorkspaceEntry>& workspaces() {
@@ -307,18 +301,6 @@ void Shell::draw_view(const ViewEntry& entry, View& view) {
   if (!open) extra_views_[context_.workspace].erase(entry.id);
 }
 
-// In the order of the workspace's areas, since new tabs come in the order of drawing and the first is in front; then what was opened beside them.
-void Shell::draw_views() {
-  const std::vector<std::string> own = workspace_named(context_.workspace).views();
-  for (const std::string& id : own) {
-    for (const ViewEntry& entry : view_entries())
-      if (entry.id == id && is_open(id)) draw_view(entry, *views_[id]);
-  }
-  for (const ViewEntry& entry : view_entries()) {
-    if (is_open(entry.id) && std::find(own.begin(), own.end(), entry.id) == own.end()) draw_view(entry, *views_[entry.id]);
-  }
-}
-
 void Shell::toggle_pin() {
   const std::string id = std::exchange(context_.pin_toggled, "");
   if (id.empty()) return;
@@ -387,11 +369,12 @@ void Shell::draw_right_of_bar(float bar_width, float height) {
   const float scale_width = text_width("300%", Role::axis);
   float x = bar_width - px(12) - scale_width - px(28) - px(12) - px(48);
   draw_connection(ImGui::GetWindowPos().x + x - px(10), height);
-  const int alerts = open_alerts(context_.state);
+  const int alerts = context_.alerts.open_count();
   ImGui::SetCursorPosX(x);
-  const std::string hint = alerts == 0 ? "Nothing needs you" : std::to_string(alerts) + " runs failed or lost";
-  if (icon_button("###alerts", icons::bell, alerts > 0 ? Token::warn : Token::text3, hint, height))
-    context_.commands.run("runs.next_alert", context_);
+  const std::string hint = alerts == 0
+                               ? "Nothing needs you"
+                               : std::to_string(alerts) + (alerts == 1 ? " alert is open: N goes to it" : " alerts are open: N goes to the next");
+  if (icon_button("###alerts", icons::bell, alerts > 0 ? Token::warn : Token::text3, hint, height)) context_.commands.run("alerts.next", context_);
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 origin = ImGui::GetWindowPos();
   if (alerts > 0)
@@ -457,7 +440,7 @@ void Shell::draw_toasts(float bottom) {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   float y = viewport->Pos.y + viewport->Size.y - bottom - px(12);
   int index = 0;
-  const Toast* undone = nullptr;
+  bool undo = false;
   for (const Toast& toast : context_.toasts) {
     ImGui::SetNextWindowPos({viewport->Pos.x + viewport->Size.x - px(16), y}, ImGuiCond_Always, {1, 1});
     ImGui::SetNextWindowSizeConstraints({px(240), 0}, {px(460), FLT_MAX});
@@ -474,10 +457,7 @@ void Shell::draw_toasts(float bottom) {
     text(toast.notice.text, Role::label);
     if (!toast.notice.action.empty()) text(toast.notice.action, Role::hint, Token::text2);
     if (toast.count > 1) text("and " + std::to_string(toast.count - 1) + " more like it", Role::hint, Token::text2);
-    if (toast.notice.undo && ImGui::SmallButton("Undo###toast.undo")) {
-      context_.source.edit(*toast.notice.undo);
-      undone = &toast;
-    }
+    if (&toast == context_.undoable()) undo = ImGui::SmallButton("Undo###toast.undo");
     ImGui::PopTextWrapPos();
     ImGui::EndGroup();
     y -= ImGui::GetWindowHeight() + px(8);
@@ -485,7 +465,7 @@ void Shell::draw_toasts(float bottom) {
     ImGui::PopStyleColor();
     ImGui::PopStyleVar(2);
   }
-  std::erase_if(context_.toasts, [&](const Toast& toast) { return &toast == undone; });
+  if (undo) context_.commands.run("toast.undo", context_);
 }
 
 void Shell::draw() {
@@ -496,13 +476,20 @@ void Shell::draw() {
   open_focused_view();
   draw_top_bar(top);
   draw_dock_space(top, bottom);
-  draw_views();
+  // Tabs stand in the order in which their windows are drawn first, and the first one is in front.
+  std::vector<std::string> order = workspace_named(context_.workspace).views();
+  for (const ViewEntry& entry : view_entries())
+    if (std::find(order.begin(), order.end(), entry.id) == order.end()) order.push_back(entry.id);
+  for (const std::string& id : order)
+    for (const ViewEntry& entry : view_entries())
+      if (entry.id == id && is_open(id)) draw_view(entry, *views_[id]);
   context_.focus_view.clear();
   draw_status_bar(bottom);
   draw_toasts(bottom);
   palette_.draw(context_);
   recipe_dialogs_.draw(context_);
   draw_confirmation(context_);
+  draw_prompt(context_);
   if (ImGui::GetIO().WantSaveIniSettings) save();
 }
 

@@ -59,7 +59,6 @@ class Shell {
   void open_focused_view();
   void toggle_pin();
   void draw_view(const ViewEntry& entry, View& view);
-  void draw_views();
   void draw_toasts(float bottom);
   void build_default(ImGuiID dock);
   void enter(const std::string& workspace);

@@ -61,12 +61,16 @@ class Question {
   void ask(Background& background, std::function<T(const Background::Access&)> answer) {
     auto slot = std::make_shared<Slot>();
     waiting_ = slot;
+    const std::weak_ptr<Slot> asker = slot;
     background.add(
-        [slot, answer = std::move(answer)](const Background::Access& access) {
-          if (slot.use_count() == 1) return;  // nobody waits for it any more
-          slot->put(answer(access), std::nullopt);
+        [asker, answer = std::move(answer)](const Background::Access& access) {
+          if (asker.expired()) return;  // asked again, or the view is gone
+          std::optional<T> value = answer(access);
+          if (const auto waiting = asker.lock()) waiting->put(std::move(value), std::nullopt);
         },
-        [slot](const ErrorParts& error) { slot->put(std::nullopt, error); });
+        [asker](const ErrorParts& error) {
+          if (const auto waiting = asker.lock()) waiting->put(std::nullopt, error);
+        });
   }
   // True in the one call after which value() or error() is new.
   bool take() {

@@ -137,6 +137,11 @@ void add_shell_commands(CommandRegistry& registry) {
   registry.add(window_command("filter.focus", "Filter the focused view", ImGuiKey_Slash, "/", [](Context& context) {
     if (context.focus_filter) context.focus_filter();
   }));
+  registry.add({"toast.undo", "Undo the edit that was just made", "Window", 0, "",
+                [](const Context& context) {
+                  return context.undoable() == nullptr ? std::optional<std::string>("nothing was edited in the last 10 s") : std::nullopt;
+                },
+                nullptr, [](Context& context) { context.undo(); }});
   registry.add(window_command("selection.back", "Back to what was selected before", ImGuiMod_Alt | ImGuiKey_LeftArrow, "Alt+Left",
                               [](Context& context) { context.step_back(-1); }));
   registry.add(window_command("selection.forward", "Forward to what was selected after", ImGuiMod_Alt | ImGuiKey_RightArrow, "Alt+Right",

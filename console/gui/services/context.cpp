@@ -13,6 +13,10 @@ constexpr size_t kToastsMax = 3;
 
 void Context::select(const std::string& run) {
   selection.run = run;
+  want_details(run);
+}
+
+void Context::want_details(const std::string& run) {
   const auto found = state.find(run);
   if (found && found->details == Loading::absent) {
     state.mark_reading(run);
@@ -24,6 +28,23 @@ void Context::select_moment(const std::string& run, std::optional<int64_t> step,
   select(run);
   selection.step = step;
   selection.time_unix_ns = time_unix_ns;
+}
+
+std::vector<std::shared_ptr<Run>> Context::targets() const {
+  std::vector<std::shared_ptr<Run>> runs;
+  for (const auto& run : state.runs())
+    if (selection.chosen.contains(run->record.id)) runs.push_back(run);
+  if (const auto current = run(); runs.empty() && current) runs.push_back(current);
+  return runs;
+}
+
+std::vector<std::string> Context::compared_runs() const {
+  std::vector<std::string> ids;
+  for (const auto& run : state.runs())
+    if (selection.shown.contains(run->record.id)) ids.push_back(run->record.id);
+  const auto current = std::find(ids.begin(), ids.end(), selection.run);
+  if (current != ids.end()) std::rotate(ids.begin(), current, current + 1);
+  return ids;
 }
 
 void Context::step_back(int by) {
@@ -49,6 +70,18 @@ void Context::notify(Notice notice) {
   }
   toasts.push_back({std::move(notice), until});
   while (toasts.size() > kToastsMax) toasts.pop_front();
+}
+
+const Toast* Context::undoable() const {
+  const auto found = std::find_if(toasts.rbegin(), toasts.rend(), [](const Toast& toast) { return toast.notice.undo.has_value(); });
+  return found == toasts.rend() ? nullptr : &*found;
+}
+
+void Context::undo() {
+  const Toast* toast = undoable();
+  if (toast == nullptr) return;
+  source.edit(*toast->notice.undo);
+  std::erase_if(toasts, [toast](const Toast& other) { return &other == toast; });
 }
 
 std::string Context::why_no_orders() const { return read_only ? "the console was started with --read-only" : source.why_no_orders(); }

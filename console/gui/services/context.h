@@ -13,7 +13,9 @@
 #include "console/gui/data/source.h"
 #include "console/gui/data/state.h"
 #include "console/gui/recipe/workbench.h"
+#include "console/gui/services/alert_center.h"
 #include "console/gui/services/confirmation.h"
+#include "console/gui/services/prompt.h"
 
 namespace ringwright::gui {
 
@@ -35,6 +37,7 @@ struct Selection : Place {
   std::optional<double> cursor_x;  // shared by all plots, in the x axis of the metrics view
   std::set<std::string> shown;     // run ids with a swatch, drawn in plots
   bool chosen_by_user = false;     // until then the newest runs are shown
+  std::set<std::string> chosen;    // run ids that the next command acts on, when there are any; else the current run
 };
 
 // Where the selection has been, as in a browser.
@@ -82,8 +85,11 @@ struct Context {
   std::string focused_view;            // the one that the keyboard is with
   std::string pin_toggled;             // view to pin or to let go
   PlaceHistory places;
+  AlertCenter alerts;
   std::optional<Confirmation> confirmation;  // the question that is open
   std::string confirmation_typed;
+  std::optional<Prompt> prompt;
+  std::string prompt_typed;
   std::string requested_workspace;
   nlohmann::json kept = nlohmann::json::object();  // what views remember from one start to the next, by view
   bool keep_wanted = false;                        // it has changed
@@ -95,11 +101,20 @@ struct Context {
   // The current run, or null.
   std::shared_ptr<Run> run() const { return state.find(selection.run); }
   void select(const std::string& run);
+  // Reads a run's metrics, logs and all else, unless that was done.
+  void want_details(const std::string& run);
   // A run and a moment in it: every view that is not pinned goes there.
   void select_moment(const std::string& run, std::optional<int64_t> step, int64_t time_unix_ns = 0);
+  // What the next command acts on: the chosen runs in the order of the history, or the current one.
+  std::vector<std::shared_ptr<Run>> targets() const;
+  // The runs that are shown in plots, the current one first when it is among them: what Compare compares.
+  std::vector<std::string> compared_runs() const;
   void step_back(int by);  // -1: back, +1: forward
   void notify(Notice::Level level, std::string text, std::string action = "");
   void notify(Notice notice);
+  // The newest toast whose edit can be undone, or null.
+  const Toast* undoable() const;
+  void undo();
   // "" or the reason why no run can be changed from here.
   std::string why_no_orders() const;
   std::string why_no_edits() const;

@@ -16,6 +16,19 @@ constexpr float kLineHeight = 19;
 constexpr std::array<Token, 4> kLevelInks = {Token::text3, Token::text2, Token::warn, Token::error};
 constexpr int kErrorLevel = 3;
 
+constexpr int kStripsMax = 8;  // ranks beyond share the last one
+
+// Where a rank's lines stand when each has a column of its own; the daemon's stand in the first.
+struct Strip {
+  float left, width;
+};
+int strip_count(const Run& run) { return std::min(run.record.world_size, kStripsMax) + 1; }
+Strip strip_of(const Run& run, int rank, float left, float room) {
+  const int count = strip_count(run);
+  const float width = room / static_cast<float>(count);
+  return {left + width * static_cast<float>(std::clamp(rank + 1, 0, count - 1)), width - px(12)};
+}
+
 std::string rank_text(int rank) { return rank < 0 ? "daemon" : fmt::format("rank {}", rank); }
 
 }  // namespace
@@ -30,6 +43,8 @@ void ViewLogs::add_commands(CommandRegistry& registry) {
                   filter_.set_levels(0xF);
                   filter_.set_rank(LogFilter::kAllRanks);
                 }});
+  registry.add({"logs.by_rank", "A column of log lines for each rank, or all in one", "Logs", ImGuiKey_R, "R", nullptr, cli,
+                [this](Context&) { by_rank_ = !by_rank_; }, ImGuiKey_None, "logs"});
   registry.add({"logs.next_error", "Next error line", "Logs", ImGuiKey_RightBracket, "]", nullptr, cli, [this](Context&) { jump_ = 1; },
                 ImGuiKey_None, "logs"});
   registry.add({"logs.previous_error", "Previous error line", "Logs", ImGuiKey_LeftBracket, "[", nullptr, cli, [this](Context&) { jump_ = -1; },
@@ -56,7 +71,7 @@ void ViewLogs::draw_level_chips() {
 }
 
 void ViewLogs::draw_controls(Context& context, const Run& run) {
-  const float others = px(430);
+  const float others = px(run.record.world_size > 1 ? 510 : 430);
   const float width = std::clamp(ImGui::GetContentRegionAvail().x - others, px(110), px(420));
   filter_field("###logs.filter", "Filter (RE2); !pattern excludes", pattern_, width, focus_filter_);
   filter_.set_pattern(pattern_);
@@ -70,6 +85,9 @@ void ViewLogs::draw_controls(Context& context, const Run& run) {
   ImGui::PushStyleColor(ImGuiCol_Button, color(follow_ ? Token::sel : Token::bg3));
   if (ImGui::Button("Follow###logs.follow")) context.commands.run("logs.follow", context);
   ImGui::PopStyleColor();
+  if (run.record.world_size < 2 || ImGui::GetContentRegionAvail().x < px(630)) return;
+  ImGui::SameLine(0, px(8));
+  if (ImGui::Button(by_rank_ ? "Merged###logs.by_rank" : "By rank###logs.by_rank")) context.commands.run("logs.by_rank", context);
 }
 
 void ViewLogs::draw_line(const Run& run, const history::LogLine& line, float width) {
@@ -88,7 +106,12 @@ void ViewLogs::draw_line(const Run& run, const history::LogLine& line, float wid
   text_at(list, {rank_left + px(7), y + px(0.5F)}, rank, Role::axis, color(Token::text2));
   const float level_left = rank_left + rank_width + px(19);
   text_at(list, {level_left, y + px(0.5F)}, line.level, Role::axis, color(kLevelInks[static_cast<size_t>(level)]), px(42));
-  const float text_left = level_left + px(48), room = start.x + width - text_left - px(4);
+  float text_left = level_left + px(48), room = start.x + width - text_left - px(4);
+  if (by_rank_) {
+    const Strip strip = strip_of(run, line.rank, text_left, room);
+    list->AddLine({strip.left - px(6), start.y}, {strip.left - px(6), start.y + px(kLineHeight)}, color(Token::line), px(1));
+    text_left = strip.left, room = strip.width;
+  }
   text_at(list, {text_left, y}, line.text, Role::code, color(level == kErrorLevel ? Token::error : Token::text), room);
   ImGui::InvisibleButton("###line", {width, px(kLineHeight)});
   if (ImGui::IsItemHovered() && text_width(line.text, Role::code) > room) {
@@ -114,6 +137,31 @@ void ViewLogs::jump_to_error(const Run& run, int direction) {
     follow_ = false;
     return;
   }
+}
+
+// To the line of the moment that was chosen elsewhere: an alert, a step in a plot.
+void ViewLogs::jump_to_time(const Context& context, const Run& run) {
+  const int64_t wanted = context.selection.time_unix_ns;
+  if (wanted == seen_time_unix_ns_) return;
+  seen_time_unix_ns_ = wanted;
+  if (wanted == 0) return;
+  const std::vector<size_t>& shown = filter_.lines(run);
+  const auto found = std::lower_bound(shown.begin(), shown.end(), wanted, [&](size_t line, int64_t at) { return run.logs[line].time_unix_ns < at; });
+  scroll_to_ = static_cast<int>(std::min(found, std::prev(shown.end())) - shown.begin());
+  follow_ = false;
+}
+
+void ViewLogs::draw_rank_heads(const Run& run) const {
+  const ImVec2 start = ImGui::GetCursorScreenPos();
+  const float text_left = start.x + px(74) + text_width("daemon", Role::axis) + px(19) + px(48);
+  const float room = start.x + ImGui::GetContentRegionAvail().x - text_left - px(4);
+  for (int i = 0; i < strip_count(run); ++i) {
+    const Strip strip = strip_of(run, i - 1, text_left, room);
+    const bool shared = i == kStripsMax && run.record.world_size > kStripsMax;
+    text_at(ImGui::GetWindowDrawList(), {strip.left, start.y}, shared ? fmt::format("ranks from {}", i - 1) : rank_text(i - 1), Role::label,
+            color(Token::text2), strip.width);
+  }
+  ImGui::Dummy({1, px(18)});
 }
 
 void ViewLogs::draw_lines(const Run& run) {
@@ -172,6 +220,8 @@ void ViewLogs::draw(Context& context) {
     if (empty_state("No line matches", "Filter, levels and rank leave none", "Show all###logs.clear")) context.commands.run("logs.clear", context);
     return;
   }
+  jump_to_time(context, *run);
+  if (by_rank_) draw_rank_heads(*run);
   draw_lines(*run);
 }
 

@@ -22,11 +22,15 @@ class ViewLogs : public View {
   void draw_lines(const Run& run);
   void draw_line(const Run& run, const history::LogLine& line, float width);
   void jump_to_error(const Run& run, int direction);
+  void jump_to_time(const Context& context, const Run& run);
+  void draw_rank_heads(const Run& run) const;
 
   LogFilter filter_;
   std::string pattern_;
   bool follow_ = true, focus_filter_ = false;
   size_t lines_shown_ = 0;
+  bool by_rank_ = false;
+  int64_t seen_time_unix_ns_ = 0;
   int scroll_to_ = -1, current_error_ = -1;
   int jump_ = 0;  // +1, -1: to the next, previous error in the next frame
 };

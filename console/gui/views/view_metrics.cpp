@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "console/gui/data/reduced.h"
 #include "console/gui/data/run_text.h"
 #include "console/gui/widgets/widgets.h"
 #include "shared/base/text.h"
@@ -18,7 +19,12 @@ constexpr float kCardHeightMin = 150, kCardWidthMin = 300, kTitleHeight = 26, kM
 constexpr double kRawAlpha = 0.17;
 constexpr size_t kMarkersBelow = 100, kCursorRowsMax = 8;
 constexpr std::array kSmoothings = {0.0, 0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999};
-constexpr std::array<const char*, 3> kAxisNames = {"step", "tokens", "elapsed"};
+constexpr std::array<const char*, 4> kAxisNames = {"step", "tokens", "elapsed", "clock"};
+constexpr Icon kPin{"\xEF\x90\x83", "P"};
+constexpr const char* kKeptPins = "pinned_metrics";
+constexpr int kBandPoints = 240;
+
+constexpr double kClockFrom = 1e9;  // seconds: no run takes thirty years, and no clock says 2001
 
 struct MainMetric {
   const char* metric;
@@ -29,7 +35,9 @@ constexpr std::array kMainMetrics = {MainMetric{"loss", "loss"}, MainMetric{"gra
 
 int format_tick(double value, char* buffer, int size, void* elapsed) {
   std::string label;
-  if (elapsed != nullptr) {
+  if (elapsed != nullptr && value > kClockFrom) {
+    label = time_of_day_text(static_cast<int64_t>(value * 1e9)).substr(0, 5);
+  } else if (elapsed != nullptr) {
     label = text::format_elapsed(value);
   } else {
     const double magnitude = std::abs(value);
@@ -82,6 +90,7 @@ std::optional<size_t> index_at(const Series& series, double x, XAxis axis, int64
 }
 
 std::string x_text(double x, XAxis axis) {
+  if (axis == XAxis::elapsed && x > kClockFrom) return clock_text(static_cast<int64_t>(x * 1e9));
   if (axis == XAxis::elapsed) return text::format_elapsed(x);
   return fmt::format("{} {}", kAxisNames[static_cast<size_t>(axis)], text::format_count(std::llround(x)));
 }
@@ -97,6 +106,15 @@ void ViewMetrics::add_commands(CommandRegistry& registry) {
       {"metrics.log", "Logarithmic y axis", "Metrics", ImGuiKey_L, "L", nullptr, cli, [this](Context&) { log_ = !log_; }, ImGuiKey_None, "metrics"});
   registry.add(
       {"metrics.fit", "Show all steps", "Metrics", ImGuiKey_F, "F", nullptr, cli, [this](Context&) { fitted_ = true; }, ImGuiKey_None, "metrics"});
+  registry.add({"metrics.band", "Band from the smallest to the largest of the runs shown", "Metrics", ImGuiKey_B, "B", nullptr, nullptr,
+                [this](Context&) { band_ = !band_; }, ImGuiKey_None, "metrics"});
+  registry.add({"metrics.pin", "Show the metric that stands alone first among all", "Metrics", 0, "",
+                [this](const Context&) {
+                  return large_.empty() ? std::optional<std::string>("click a plot's title first: it then stands alone") : std::nullopt;
+                },
+                nullptr, [this](Context& context) { toggle_pinned(context, large_); }});
+  registry.add(
+      {"metrics.unpin", "Take the pins out of the plots", "Metrics", 0, "", nullptr, nullptr, [this](Context&) { pin_a_.reset(), pin_b_.reset(); }});
   registry.add({"metrics.clear", "Clear the filter of Metrics", "Metrics", 0, "", nullptr, nullptr, [this](Context&) { filter_.clear(); }});
   registry.add({"metrics.smooth_more", "More smoothing", "Metrics", 0, "", nullptr, nullptr, [this](Context&) {
                   const auto* next = std::upper_bound(kSmoothings.begin(), kSmoothings.end(), smoothing_);
@@ -109,12 +127,14 @@ void ViewMetrics::add_commands(CommandRegistry& registry) {
 }
 
 void ViewMetrics::draw_controls(Context& context) {
-  int axis = static_cast<int>(axis_);
+  int axis = clock_ ? 3 : static_cast<int>(axis_);
   if (choice(
-          "###metrics.x", "x", kAxisNames[static_cast<size_t>(axis)], 3, [](int i) { return std::string(kAxisNames[static_cast<size_t>(i)]); }, axis,
+          "###metrics.x", "x", kAxisNames[static_cast<size_t>(axis)], 4, [](int i) { return std::string(kAxisNames[static_cast<size_t>(i)]); }, axis,
           92)) {
-    axis_ = static_cast<XAxis>(axis);
+    clock_ = axis == 3;
+    axis_ = static_cast<XAxis>(std::min(axis, 2));
     fitted_ = true;
+    pin_a_.reset(), pin_b_.reset();
   }
   ImGui::SameLine(0, px(12));
   int index = static_cast<int>(std::lower_bound(kSmoothings.begin(), kSmoothings.end(), smoothing_) - kSmoothings.begin());
@@ -126,6 +146,11 @@ void ViewMetrics::draw_controls(Context& context) {
   int log = log_ ? 1 : 0;
   if (choice("###metrics.scale", "y", log_ ? "log" : "linear", 2, [](int i) { return std::string(i == 0 ? "linear" : "log"); }, log, 84))
     log_ = log == 1;
+  ImGui::SameLine(0, px(12));
+  int band = band_ ? 1 : 0;
+  if (ImGui::GetContentRegionAvail().x > px(420) &&
+      choice("###metrics.band", "Band", band_ ? "runs" : "off", 2, [](int i) { return std::string(i == 0 ? "off" : "runs"); }, band, 70))
+    band_ = band == 1;
   ImGui::SameLine(0, px(12));
   const float room = ImGui::GetContentRegionAvail().x - (fitted_ ? 0 : px(80));
   if (room > px(90)) filter_field("###metrics.filter", "Filter metrics", filter_, std::min(px(240), room), focus_filter_);
@@ -150,11 +175,14 @@ std::vector<ViewMetrics::Card> ViewMetrics::cards(const Context& context) const 
   for (const std::string& id : context.selection.shown) {
     const auto run = context.state.find(id);
     if (!run) continue;
-    for (const auto& [name, series] : run->metrics) {
+    const auto consider = [&](const std::string& name) {
       if (!seen.contains(name) && (filter_.empty() || matches_words(name, filter_))) rest.insert(name);
-    }
+    };
+    for (const auto& [name, series] : run->metrics) consider(name);
+    for (const auto& [name, summary] : run->parts.unread_metrics) consider(name);
   }
   for (const std::string& name : rest) main.push_back({name, name});
+  std::stable_partition(main.begin(), main.end(), [&](const Card& card) { return is_pinned(context, card.metric); });
   return main;
 }
 
@@ -165,9 +193,13 @@ std::vector<ViewMetrics::Line> ViewMetrics::lines_of(const Context& context, con
   for (const std::string& id : ids) {
     const auto run = context.state.find(id);
     if (!run) continue;
+    const bool current = id == context.selection.run;
     const auto found = run->metrics.find(metric);
-    if (found == run->metrics.end() || found->second->empty()) continue;
-    lines.push_back({run, found->second, &traces_[{id, metric}], id == context.selection.run});
+    if (run->parts.unread_metrics.contains(metric) && axis_ == XAxis::step) {
+      lines.push_back({run, nullptr, &traces_[{id, metric}], current});
+    } else if (found != run->metrics.end() && !found->second->empty()) {
+      lines.push_back({run, found->second, &traces_[{id, metric}], current});
+    }
   }
   // The current run last, so that it lies on top.
   std::stable_partition(lines.begin(), lines.end(), [](const Line& line) { return !line.current; });
@@ -185,7 +217,7 @@ bool ViewMetrics::may_refresh(const Trace& trace) {
 
 void ViewMetrics::refresh(Line& line, double x_min, double x_max, float width) {
   Trace& trace = *line.trace;
-  const PlotRange range{x_min, x_max, static_cast<size_t>(std::max(width, 1.0F)), axis_, line.run->record.started_unix_ns};
+  const PlotRange range{x_min, x_max, static_cast<size_t>(std::max(width, 1.0F)), axis_, start_of(*line.run)};
   const bool caught_up = smoothing_ <= 0 || trace.smoothed.has_followed(*line.series, smoothing_);
   if (caught_up && trace.version == line.series->version() && trace.key == range && trace.weight == smoothing_) return;
   if (!may_refresh(trace)) return;
@@ -202,6 +234,35 @@ void ViewMetrics::refresh(Line& line, double x_min, double x_max, float width) {
   trace.weight = smoothing_;
 }
 
+void ViewMetrics::refresh_reduced(Context& context, const Card& card, Line& line, double x_min, double x_max, float width) {
+  Trace& trace = *line.trace;
+  const PlotRange range{x_min, x_max, static_cast<size_t>(std::max(width, 1.0F)), axis_, 0};
+  if (!(trace.asked == range) && !trace.reduced.waiting()) {
+    trace.asked = range;
+    const history::StepRange steps{static_cast<int64_t>(std::floor(x_min)), static_cast<int64_t>(std::ceil(x_max))};
+    trace.reduced.ask(context.background, [id = line.run->record.id, metric = card.metric, steps, pixels = range.columns](
+                                              const Background::Access& access) { return access.reader.reduce(id, metric, -1, steps, pixels); });
+  }
+  const bool answered = trace.reduced.take();
+  if (!trace.reduced.value() || (!answered && trace.weight == smoothing_)) return;
+  trace.raw = decimate(*trace.reduced.value());
+  trace.smooth = smoothing_ > 0 ? smooth(*trace.reduced.value(), smoothing_) : Decimated{};
+  trace.weight = smoothing_;
+}
+
+// The value of what is drawn at x, or of the last point before it.
+std::optional<double> ViewMetrics::value_at(const Line& line, double x) const {
+  if (line.series) {
+    const Series& series = smoothing_ > 0 ? line.trace->smoothed.series() : *line.series;
+    const auto index = index_at(series, x, axis_, start_of(*line.run));
+    return index ? std::optional(series.value(*index)) : std::nullopt;
+  }
+  const Decimated& drawn = smoothing_ > 0 ? line.trace->smooth : line.trace->raw;
+  const auto after = std::upper_bound(drawn.x.begin(), drawn.x.end(), x);
+  if (after == drawn.x.begin()) return std::nullopt;
+  return drawn.y[static_cast<size_t>(after - drawn.x.begin()) - 1];
+}
+
 void ViewMetrics::fit_x(const Context& context) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (const std::string& id : context.selection.shown) {
@@ -209,8 +270,13 @@ void ViewMetrics::fit_x(const Context& context) {
     if (!run) continue;
     for (const auto& [name, series] : run->metrics) {
       if (series->empty()) continue;
-      low = std::min(low, series->x(0, axis_, run->record.started_unix_ns));
-      high = std::max(high, series->x(series->size() - 1, axis_, run->record.started_unix_ns));
+      low = std::min(low, series->x(0, axis_, start_of(*run)));
+      high = std::max(high, series->x(series->size() - 1, axis_, start_of(*run)));
+    }
+    if (axis_ != XAxis::step) continue;
+    for (const auto& [name, summary] : run->parts.unread_metrics) {
+      low = std::min(low, static_cast<double>(summary.first_step));
+      high = std::max(high, static_cast<double>(summary.last_step));
     }
   }
   if (!(high >= low)) low = 0, high = 1;
@@ -271,11 +337,12 @@ void ViewMetrics::draw_cursor_card(const std::vector<Line>& lines, double x) con
   std::vector<Row> rows;
   double elapsed = -1;
   for (const Line& line : lines) {
-    const Series& series = smoothing_ > 0 ? line.trace->smoothed.series() : *line.series;
-    const auto index = index_at(series, x, axis_, line.run->record.started_unix_ns);
-    if (!index) continue;
-    rows.push_back({series.value(*index), &line});
-    if (line.current || elapsed < 0) elapsed = series.x(*index, XAxis::elapsed, line.run->record.started_unix_ns);
+    const auto value = value_at(line, x);
+    if (!value) continue;
+    rows.push_back({*value, &line});
+    if (!line.series || (!line.current && elapsed >= 0)) continue;
+    if (const auto index = index_at(*line.series, x, axis_, start_of(*line.run)))
+      elapsed = line.series->x(*index, XAxis::elapsed, line.run->record.started_unix_ns);
   }
   if (rows.empty()) return;
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return std::isnan(b.value) || a.value > b.value; });
@@ -309,17 +376,129 @@ void ViewMetrics::draw_cursor(Context& context, const std::vector<Line>& lines) 
   const float at = std::round(ImPlot::PlotToPixels(*x, 0).x);
   list->AddLine({at, place.y}, {at, place.y + size.y}, color(Token::text3), px(1));
   for (const Line& line : lines) {
-    const Series& series = smoothing_ > 0 ? line.trace->smoothed.series() : *line.series;
-    const auto index = index_at(series, *x, axis_, line.run->record.started_unix_ns);
-    if (!index || !std::isfinite(series.value(*index)) || *index + 1 == series.size()) continue;
-    list->AddCircleFilled(ImPlot::PlotToPixels(*x, series.value(*index)), px(3), to_u32(theme().series_color(line.run->record.color_index)));
+    const auto value = value_at(line, *x);
+    const std::vector<double>& drawn = line.trace->raw.x;
+    if (!value || !std::isfinite(*value) || drawn.empty() || *x > drawn.back()) continue;
+    list->AddCircleFilled(ImPlot::PlotToPixels(*x, *value), px(3), to_u32(theme().series_color(line.run->record.color_index)));
   }
   ImPlot::PopPlotClipRect();
   if (hovered) draw_cursor_card(lines, *x);
 }
 
+// From the smallest to the largest of the runs shown, with their mean.
+void ViewMetrics::draw_band(const std::vector<Line>& lines) const {
+  if (!band_ || lines.size() < 2) return;
+  std::vector<double> x, low, high, mean;
+  for (int i = 0; i < kBandPoints; ++i) {
+    const double at = x_min_ + (x_max_ - x_min_) * i / (kBandPoints - 1);
+    double smallest = 0, largest = 0, sum = 0;
+    int count = 0;
+    for (const Line& line : lines) {
+      const auto value = value_at(line, at);
+      if (!value || !std::isfinite(*value) || line.trace->raw.x.empty() || at > line.trace->raw.x.back()) continue;
+      smallest = count == 0 ? *value : std::min(smallest, *value);
+      largest = count == 0 ? *value : std::max(largest, *value);
+      sum += *value;
+      ++count;
+    }
+    if (count == 0) continue;
+    x.push_back(at), low.push_back(smallest), high.push_back(largest), mean.push_back(sum / count);
+  }
+  if (x.empty()) return;
+  ImPlotSpec fill;
+  fill.FillColor = to_vec4(with_alpha(theme()[Token::text2], 0.16));
+  fill.FillAlpha = 1;
+  ImPlot::PlotShaded("###band", x.data(), low.data(), high.data(), static_cast<int>(x.size()), fill);
+  ImPlot::PlotLine("###mean", x.data(), mean.data(), static_cast<int>(x.size()), line_spec(theme()[Token::text], 1, px(1.5F)));
+}
+
+// Where a run was resumed, a short tick at the bottom edge in its colour.
+void ViewMetrics::draw_segments(const std::vector<Line>& lines) const {
+  const ImVec2 place = ImPlot::GetPlotPos(), size = ImPlot::GetPlotSize();
+  ImPlot::PushPlotClipRect();
+  for (const Line& line : lines) {
+    for (const history::SegmentRecord& segment : line.run->parts.segments) {
+      if (segment.segment < 2 || !segment.first_step) continue;
+      double at = static_cast<double>(*segment.first_step);
+      if (axis_ != XAxis::step) {
+        if (!line.series) continue;
+        const size_t index = line.series->lower_bound(at, XAxis::step);
+        if (index >= line.series->size()) continue;
+        at = line.series->x(index, axis_, start_of(*line.run));
+      }
+      const float x = std::round(ImPlot::PlotToPixels(at, 0).x);
+      ImPlot::GetPlotDrawList()->AddLine({x, place.y + size.y - px(8)}, {x, place.y + size.y},
+                                         to_u32(theme().series_color(line.run->record.color_index)), px(2));
+    }
+  }
+  ImPlot::PopPlotClipRect();
+}
+
+// A click pins A and makes its step the current one; Shift and a click pins B.
+void ViewMetrics::take_click(Context& context, const std::vector<Line>& lines) {
+  const ImGuiIO& io = ImGui::GetIO();
+  const bool clicked = ImPlot::IsPlotHovered() && ImGui::IsMouseReleased(ImGuiMouseButton_Left) && io.MouseDragMaxDistanceSqr[0] < px(3) * px(3);
+  if (!clicked) return;
+  const double x = ImPlot::GetPlotMousePos().x;
+  if (io.KeyShift && pin_a_) {
+    pin_b_ = x;
+    return;
+  }
+  pin_a_ = x;
+  pin_b_.reset();
+  for (const Line& line : lines) {
+    if (!line.current) continue;
+    if (axis_ == XAxis::step) context.selection.step = std::llround(x);
+    if (!line.series) continue;
+    const auto index = index_at(*line.series, x, axis_, start_of(*line.run));
+    if (index) context.selection.step = line.series->step(*index), context.selection.time_unix_ns = line.series->time_unix_ns(*index);
+  }
+}
+
+void ViewMetrics::draw_pins(const std::vector<Line>& lines) const {
+  if (!pin_a_) return;
+  const ImVec2 place = ImPlot::GetPlotPos(), size = ImPlot::GetPlotSize();
+  ImDrawList* list = ImPlot::GetPlotDrawList();
+  ImPlot::PushPlotClipRect();
+  const auto draw_pin = [&](double at, const char* name) {
+    const float x = std::round(ImPlot::PlotToPixels(at, 0).x);
+    list->AddLine({x, place.y}, {x, place.y + size.y}, color(Token::accent), px(1));
+    text_at(list, {x + px(4), place.y + size.y - font_px(Role::axis) - px(14)}, name, Role::axis, color(Token::accent));
+  };
+  draw_pin(*pin_a_, "A");
+  if (pin_b_) draw_pin(*pin_b_, "B");
+  ImPlot::PopPlotClipRect();
+  if (!pin_b_ || !ImPlot::IsPlotHovered()) return;
+  ImGui::BeginTooltip();
+  text(fmt::format("A {}  to  B {}", x_text(*pin_a_, axis_), x_text(*pin_b_, axis_)), Role::heading);
+  for (size_t i = 0; i < std::min(lines.size(), kCursorRowsMax); ++i) {
+    const auto a = value_at(lines[i], *pin_a_), b = value_at(lines[i], *pin_b_);
+    if (!a || !b) continue;
+    text(fmt::format("{:>12}  {}", text::format_value(*b - *a), lines[i].run->record.name), Role::code);
+  }
+  ImGui::EndTooltip();
+}
+
+void ViewMetrics::toggle_pinned(Context& context, const std::string& metric) {
+  nlohmann::json names = nlohmann::json::array();
+  if (const auto kept = context.kept.find(kKeptPins); kept != context.kept.end() && kept->is_array()) names = *kept;
+  const auto found = std::find(names.begin(), names.end(), metric);
+  if (found != names.end()) {
+    names.erase(found);
+  } else {
+    names.push_back(metric);
+  }
+  context.kept[kKeptPins] = std::move(names);
+  context.keep_wanted = true;
+}
+
+bool ViewMetrics::is_pinned(const Context& context, const std::string& metric) {
+  const auto kept = context.kept.find(kKeptPins);
+  return kept != context.kept.end() && kept->is_array() && std::find(kept->begin(), kept->end(), metric) != kept->end();
+}
+
 void ViewMetrics::draw_plot(Context& context, const Card& card, std::vector<Line>& lines, float width, float height) {
-  for (Line& line : lines) refresh(line, x_min_, x_max_, width);
+  for (Line& line : lines) line.series ? refresh(line, x_min_, x_max_, width) : refresh_reduced(context, card, line, x_min_, x_max_, width);
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (const Line& line : lines) {
     const Decimated& drawn = line.trace->raw;
@@ -359,16 +538,20 @@ void ViewMetrics::draw_plot(Context& context, const Card& card, std::vector<Line
     if (io.MouseWheel != 0 || ImGui::IsMouseDragging(ImGuiMouseButton_Left)) fitted_ = false;
     if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) fitted_ = true;
   }
+  draw_band(lines);
   draw_lines(context, lines);
+  draw_segments(lines);
   draw_marks(lines);
+  draw_pins(lines);
   draw_cursor(context, lines);
+  take_click(context, lines);
   ImPlot::EndPlot();
 }
 
 void ViewMetrics::draw_card_title(Context& context, const Card& card, const std::vector<Line>& lines, float width) {
   const ImVec2 start = ImGui::GetCursorScreenPos();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  if (ImGui::InvisibleButton("###title", {width, px(kTitleHeight)})) large_ = large_.empty() ? card.metric : "";
+  if (ImGui::InvisibleButton("###title", {width - px(28), px(kTitleHeight)})) large_ = large_.empty() ? card.metric : "";
   if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", large_.empty() ? "Click for this plot alone" : "Click for all plots");
   size_t visible = 0, nonfinite = 0;
   for (const Line& line : lines) {
@@ -376,7 +559,12 @@ void ViewMetrics::draw_card_title(Context& context, const Card& card, const std:
     nonfinite += line.trace->raw.columns_nonfinite;
   }
   const float y = start.y + px(kTitleHeight) / 2;
-  float right = start.x + width - px(10);
+  ImGui::SetCursorScreenPos({start.x + width - px(28), start.y});
+  if (ImGui::InvisibleButton("###metrics.pin", {px(24), px(kTitleHeight)})) toggle_pinned(context, card.metric);
+  const bool pin_hovered = ImGui::IsItemHovered(), pinned = is_pinned(context, card.metric);
+  if (pin_hovered) ImGui::SetTooltip("%s", pinned ? "Let it go back to its place" : "Show it first");
+  draw_icon(list, kPin, {start.x + width - px(16), y}, 14, color(pinned ? Token::accent : pin_hovered ? Token::text : Token::text3));
+  float right = start.x + width - px(32);
   if (const auto run = context.run()) {
     const auto latest = run->latest.find(card.metric);
     if (latest != run->latest.end()) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "console/gui/data/background.h"
 #include "console/gui/data/decimate.h"
 #include "console/gui/views/view.h"
 
@@ -29,6 +30,9 @@ class ViewMetrics : public View {
     uint64_t version = 0, smooth_version = 0;
     PlotRange key;
     double weight = -1;
+    // Of a series that is too long to be read whole: the file's pyramid at the width of the plot.
+    Question<history::Reduction> reduced;
+    PlotRange asked;
   };
   struct Card {
     std::string metric;  // its name in the runs
@@ -36,7 +40,7 @@ class ViewMetrics : public View {
   };
   struct Line {
     std::shared_ptr<Run> run;
-    std::shared_ptr<Series> series;
+    std::shared_ptr<Series> series;  // null: drawn from the pyramid
     Trace* trace;
     bool current;
   };
@@ -51,8 +55,17 @@ class ViewMetrics : public View {
   void draw_marks(const std::vector<Line>& lines) const;
   void draw_cursor(Context& context, const std::vector<Line>& lines);
   void draw_cursor_card(const std::vector<Line>& lines, double x) const;
+  std::optional<double> value_at(const Line& line, double x) const;
   std::vector<Line> lines_of(const Context& context, const std::string& metric);
   void refresh(Line& line, double x_min, double x_max, float width);
+  void refresh_reduced(Context& context, const Card& card, Line& line, double x_min, double x_max, float width);
+  void draw_band(const std::vector<Line>& lines) const;
+  void draw_segments(const std::vector<Line>& lines) const;
+  void draw_pins(const std::vector<Line>& lines) const;
+  void take_click(Context& context, const std::vector<Line>& lines);
+  static void toggle_pinned(Context& context, const std::string& metric);
+  static bool is_pinned(const Context& context, const std::string& metric);
+  int64_t start_of(const Run& run) const { return clock_ ? 0 : run.record.started_unix_ns; }
   bool may_refresh(const Trace& trace);
   void fit_x(const Context& context);
 
@@ -69,6 +82,9 @@ class ViewMetrics : public View {
   double smoothing_ = 0.9;
   XAxis axis_ = XAxis::step;
   double x_min_ = 0, x_max_ = 1;
+  bool clock_ = false;  // elapsed counts from 1970
+  bool band_ = false;
+  std::optional<double> pin_a_, pin_b_;
   std::optional<double> next_cursor_;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -16,9 +17,19 @@ namespace {
 using history::RunState;
 
 constexpr float kRowHeight = 19;  // and 2 x 3 of cell padding: 25
-constexpr float kFooterHeight = 88;
+constexpr float kFooterHeight = 116;
+constexpr size_t kFoundMax = 100'000, kExtraMax = 12, kSummariesMax = 1'000, kCompletionsShown = 6;
+constexpr double kAskAgainSeconds = 1;
+constexpr const char* kKeptColumns = "run_columns";
 constexpr float kStateWordsFrom = 520;  // narrower: the icon alone, the word on hover
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+// The last parts of a long name: "dtensor_cfg.context_parallel_size".
+std::string short_name(const std::string& name) {
+  const size_t last = name.rfind('.');
+  const size_t before = last == std::string::npos || last == 0 ? std::string::npos : name.rfind('.', last - 1);
+  return before == std::string::npos || name.find('/') != std::string::npos ? name : name.substr(before + 1);
+}
 
 double value_or_unknown(std::optional<double> value) { return value.value_or(kUnknown); }
 
@@ -41,10 +52,9 @@ void draw_swatch(Context& context, Run& run, float) {
   const std::string& id = run.record.id;
   const bool shown = context.selection.shown.contains(id);
   if (!swatch("###runs.mark", theme().series_color(run.record.color_index), shown)) return;
-  const std::string before = context.selection.run;
-  context.selection.run = id;
+  const auto chosen = std::exchange(context.selection.chosen, {id});
   context.commands.run("runs.mark", context);
-  context.selection.run = before;
+  context.selection.chosen = chosen;
 }
 
 void draw_state(Context&, Run& run, float width) {
@@ -107,6 +117,12 @@ const std::vector<Column>& columns() {
          const auto seconds = elapsed_s(run.record, context.source.now_unix_ns());
          draw_number(seconds ? text::format_elapsed(*seconds) : "-", width, live_ink(context, run));
        }},
+      {"tags", 90, 900, false, nullptr, [](const Run& run) { return run.record.tags.empty() ? std::string("~") : run.record.tags.front(); },
+       [](Context&, Run& run, float width) {
+         std::string tags;
+         for (const std::string& tag : run.record.tags) tags += (tags.empty() ? "" : ", ") + tag;
+         if (!tags.empty()) text_fitted(tags, width, Role::label, color(Token::text2));
+       }},
       {"started", 84, 860, true, started_of, nullptr,
        [](Context&, Run& run, float width) { draw_number(clock_text(run.record.started_unix_ns), width, Token::text2); }},
   };
@@ -120,61 +136,6 @@ bool less(const Column& column, const Run& a, const Run& b, const Context& conte
   return descending ? right < left : left < right;
 }
 
-std::optional<std::string> cannot_change(const Context& context) {
-  if (std::string reason = context.why_no_orders(); !reason.empty()) return reason;
-  const auto run = context.run();
-  if (!run) return "no run is selected";
-  if (history::is_final(run->record.state)) return "the run has ended";
-  return std::nullopt;
-}
-
-// What a run loses that ends at once.
-std::string loss_line(const Run& run) {
-  const int64_t saved = run.parts.checkpoints.empty() ? 0 : run.parts.checkpoints.back().step;
-  const int64_t lost = std::max<int64_t>(0, run.record.last_step - saved);
-  const std::string since = saved > 0 ? fmt::format("since the checkpoint of step {}", text::format_count(saved)) : "and it has no checkpoint";
-  return fmt::format("{} ({}): {} steps are lost, {}", run.record.name, run.record.id, text::format_count(lost), since);
-}
-
-void ask_to_kill(Context& context, const std::vector<std::string>& ids) {
-  Confirmation question{
-      ids.size() == 1 ? "Kill this run?" : fmt::format("Kill {} runs?", ids.size()), {}, "ringwright stop --now", "Kill now", 0, nullptr};
-  for (const std::string& id : ids) {
-    if (const auto run = context.state.find(id)) question.losses.push_back(loss_line(*run));
-    question.cli += " " + id;
-  }
-  question.act = [ids](Context& target) {
-    for (const std::string& id : ids) target.source.order(id, Order::kill);
-  };
-  context.confirmation = std::move(question);
-}
-
-void mark_current(Context& context) {
-  Selection& selection = context.selection;
-  selection.chosen_by_user = true;
-  if (selection.shown.erase(selection.run) > 0) return;
-  if (static_cast<int>(selection.shown.size()) >= kShownRunsMax) {
-    context.notify(Notice::Level::warning, fmt::format("{} runs are shown at most", kShownRunsMax), "Click a swatch to hide a run");
-    return;
-  }
-  selection.shown.insert(selection.run);
-  context.select(selection.run);
-}
-
-void next_alert(Context& context) {
-  const auto& runs = context.state.runs();
-  const auto needs = [](const auto& run) { return run->record.state == RunState::failed || run->record.state == RunState::lost; };
-  auto start = std::find_if(runs.begin(), runs.end(), [&](const auto& run) { return run->record.id == context.selection.run; });
-  for (size_t i = 0; i < runs.size(); ++i) {
-    if (start != runs.end()) ++start;
-    if (start == runs.end()) start = runs.begin();
-    if (!needs(*start)) continue;
-    context.select((*start)->record.id);
-    context.cli_line = "ringwright logs " + (*start)->record.id;
-    return;
-  }
-}
-
 void move_by(Context& context, const std::vector<std::shared_ptr<Run>>& listed, int by) {
   if (listed.empty()) return;
   const auto found = std::find_if(listed.begin(), listed.end(), [&](const auto& run) { return run->record.id == context.selection.run; });
@@ -185,31 +146,60 @@ void move_by(Context& context, const std::vector<std::shared_ptr<Run>>& listed, 
 }  // namespace
 
 void ViewRuns::add_commands(CommandRegistry& registry) {
-  const auto line = [](const char* verb) {
-    return [verb](const Context& context) { return fmt::format("ringwright {} {}", verb, context.selection.run); };
-  };
   const auto no_run = [](const Context& context) { return context.run() ? std::nullopt : std::optional<std::string>("no run is selected"); };
+  const auto show = [](const Context& context) { return "ringwright runs show " + context.selection.run; };
+  const auto add = [&](const char* id, const char* title, ImGuiKey key, const char* keys, int by) {
+    registry.add(
+        {id, title, "Runs", key, keys, no_run, show, [this, by](Context& context) { move_by(context, listed_, by); }, ImGuiKey_None, "runs"});
+  };
+  add("runs.next", "Next run in the table", ImGuiKey_J, "J", 1);
+  add("runs.previous", "Previous run in the table", ImGuiKey_K, "K", -1);
+  add("runs.down", "Down the table of runs", ImGuiKey_DownArrow, "Down", 1);
+  add("runs.up", "Up the table of runs", ImGuiKey_UpArrow, "Up", -1);
+  add("runs.first", "First run of the table", ImGuiKey_Home, "Home", -1'000'000);
+  add("runs.last", "Last run of the table", ImGuiKey_End, "End", 1'000'000);
   registry.add({"runs.clear", "Clear the filter of Runs", "Runs", 0, "", nullptr, nullptr, [this](Context&) { filter_.clear(); }});
-  registry.add({"runs.mark", "Show or hide the current run in plots", "Runs", ImGuiKey_X, "X", no_run, nullptr, mark_current});
-  registry.add({"runs.stop", "Stop the current run after its step", "Runs", ImGuiMod_Ctrl | ImGuiKey_Period, "Ctrl+.", cannot_change, line("stop"),
-                [](Context& context) { context.source.order(context.selection.run, Order::stop); }});
-  registry.add({"runs.kill", "Kill the current run", "Runs", 0, "", cannot_change, line("stop --now"),
-                [](Context& context) { ask_to_kill(context, {context.selection.run}); }});
-  registry.add({"runs.next_alert", "Next run that failed or was lost", "Runs", ImGuiKey_N, "N", nullptr, nullptr, next_alert});
-  registry.add({"runs.copy_id", "Copy the current run's id", "Runs", 0, "", no_run, nullptr,
-                [](Context& context) { ImGui::SetClipboardText(context.selection.run.c_str()); }});
-  registry.add({"runs.next", "Next run in the table", "Runs", ImGuiKey_J, "J", no_run, line("runs show"),
-                [this](Context& context) { move_by(context, listed_, 1); }, ImGuiKey_None, "runs"});
-  registry.add({"runs.previous", "Previous run in the table", "Runs", ImGuiKey_K, "K", no_run, line("runs show"),
-                [this](Context& context) { move_by(context, listed_, -1); }, ImGuiKey_None, "runs"});
+  registry.add({"runs.columns", "Choose columns of Runs", "Runs", 0, "", nullptr, nullptr, [this](Context&) { columns_wanted_ = true; }});
+  registry.add({"runs.more", "All that can be done to the chosen runs", "Runs", 0, "", nullptr, nullptr, [this](Context&) { more_wanted_ = true; }});
+}
+
+// Asks again when the text has changed, and once a second while runs change: a query may look at what changes.
+void ViewRuns::search(Context& context) {
+  const bool is_query = !filter_.empty() && !is_word_search(filter_);
+  const bool changed = filter_ != asked_filter_;
+  const bool aged = context.state.runs_version() != asked_version_ && ImGui::GetTime() - asked_at_ > kAskAgainSeconds;
+  if (is_query && (changed || (aged && !found_.waiting()))) {
+    asked_version_ = context.state.runs_version();
+    asked_at_ = ImGui::GetTime();
+    found_.ask(context.background, [text = filter_](const Background::Access& access) {
+      const auto start = std::chrono::steady_clock::now();
+      FoundRuns found{text, {}, 0};
+      for (const history::RunRecord& run : access.reader.find(text, kFoundMax)) found.ids.push_back(run.id);
+      found.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      return found;
+    });
+  }
+  if (changed && !is_query) found_.forget();
+  asked_filter_ = filter_;
+  if (found_.take() && !found_.error()) {
+    good_ = *found_.value();
+    context.cli_line = "ringwright runs list " + shell_word(good_->text) + context.source.cli_arguments();
+  }
+  if (!is_query) good_.reset();
 }
 
 void ViewRuns::list_runs(const Context& context) {
   listed_.clear();
-  for (const auto& run : context.state.runs()) {
-    if (filter_.empty() || matches_words(filter_text(run->record), filter_)) listed_.push_back(run);
+  if (good_) {
+    for (const std::string& id : good_->ids)
+      if (const auto run = context.state.find(id)) listed_.push_back(run);
+  } else {
+    const bool words = is_word_search(filter_);
+    for (const auto& run : context.state.runs()) {
+      if (!run->record.archived && (filter_.empty() || !words || matches_words(filter_text(run->record), filter_))) listed_.push_back(run);
+    }
   }
-  if (sort_column_ < 0) return;
+  if (sort_column_ < 0 || sort_column_ >= static_cast<int>(columns().size())) return;
   const Column& column = columns()[static_cast<size_t>(sort_column_)];
   if (column.sort_text == nullptr && column.sort_value == nullptr) return;
   std::stable_sort(listed_.begin(), listed_.end(), [&](const auto& a, const auto& b) { return less(column, *a, *b, context, sort_descending_); });
@@ -221,15 +211,20 @@ void ViewRuns::draw_row(Context& context, const std::shared_ptr<Run>& run) {
   ImGui::TableSetColumnIndex(0);
   const bool current = context.selection.run == run->record.id;
   const float y = ImGui::GetCursorPosY();
-  if (ImGui::Selectable("###row", current, ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowOverlap, {0, px(kRowHeight)})) {
-    context.select(run->record.id);
-    context.cli_line = "ringwright runs show " + run->record.id;
-  }
+  const bool chosen = context.selection.chosen.contains(run->record.id);
+  if (ImGui::Selectable("###row", current || chosen, ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowOverlap, {0, px(kRowHeight)}))
+    click_row(context, run->record.id);
+  draw_row_menu(context, run->record.id);
   ImGui::SetCursorPosY(y);
   for (size_t i = 0; i < columns().size(); ++i) {
     if (!ImGui::TableSetColumnIndex(static_cast<int>(i))) continue;
     ImGui::SetCursorPosY(ImGui::GetCursorPosY() + px(1));
     columns()[i].draw(context, *run, ImGui::GetContentRegionAvail().x);
+  }
+  for (size_t i = 0; i < extra_.size(); ++i) {
+    if (!ImGui::TableSetColumnIndex(static_cast<int>(columns().size() + i))) continue;
+    ImGui::SetCursorPosY(ImGui::GetCursorPosY() + px(1));
+    draw_extra(*run, extra_[i]);
   }
   ImGui::PopID();
 }
@@ -239,7 +234,7 @@ void ViewRuns::draw_table(Context& context, float height) {
   ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, {px(5), px(3)});
   const ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_Sortable | ImGuiTableFlags_SortTristate |
                                 ImGuiTableFlags_NoSavedSettings | ImGuiTableFlags_SizingFixedFit;
-  if (ImGui::BeginTable("###runs.table", static_cast<int>(columns().size()), flags, {0, height})) {
+  if (ImGui::BeginTable("###runs.table", static_cast<int>(columns().size() + extra_.size()), flags, {0, height})) {
     ImGui::TableSetupScrollFreeze(0, 1);
     for (const Column& column : columns()) {
       ImGuiTableColumnFlags column_flags = column.width == 0 ? ImGuiTableColumnFlags_WidthStretch : ImGuiTableColumnFlags_WidthFixed;
@@ -249,6 +244,8 @@ void ViewRuns::draw_table(Context& context, float height) {
       const bool icon_only = column.draw == draw_state && view_width < kStateWordsFrom;
       ImGui::TableSetupColumn(column.title, column_flags, column.width == 0 ? 1 : px(icon_only ? 16 : column.width));
     }
+    for (const ExtraColumn& column : extra_)
+      ImGui::TableSetupColumn(column.name.c_str(), ImGuiTableColumnFlags_WidthFixed | ImGuiTableColumnFlags_NoSort, px(110));
     ImGui::TableNextRow(ImGuiTableRowFlags_Headers, px(kRowHeight) + 2 * px(3));
     for (size_t i = 0; i < columns().size(); ++i) {
       if (!ImGui::TableSetColumnIndex(static_cast<int>(i))) continue;
@@ -268,6 +265,10 @@ void ViewRuns::draw_table(Context& context, float height) {
       ImGui::TextUnformatted(title.data(), title.data() + title.size());
       ImGui::PopStyleColor();
     }
+    for (size_t i = 0; i < extra_.size(); ++i) {
+      if (!ImGui::TableSetColumnIndex(static_cast<int>(columns().size() + i))) continue;
+      text_fitted(short_name(extra_[i].name), ImGui::GetContentRegionAvail().x, Role::label, color(Token::text2));
+    }
     if (ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs(); specs != nullptr && specs->SpecsDirty) {
       sort_column_ = specs->SpecsCount > 0 ? specs->Specs[0].ColumnIndex : -1;
       sort_descending_ = specs->SpecsCount > 0 && specs->Specs[0].SortDirection == ImGuiSortDirection_Descending;
@@ -283,52 +284,268 @@ void ViewRuns::draw_table(Context& context, float height) {
   ImGui::PopStyleVar();
 }
 
-void ViewRuns::draw_stop_buttons(Context& context, const Run& run) {
-  const std::string reason = context.commands.refusal("runs.stop", context).value_or("");
-  if (run.record.state == RunState::stopping) {
-    const float label = text_width("Stopping after this step", Role::label), width = label + px(12) + ImGui::CalcTextSize("Kill now...").x + px(16);
-    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, ImGui::GetContentRegionAvail().x - width));
-    ImGui::AlignTextToFramePadding();
-    text("Stopping after this step", Role::label, Token::warn);
-    ImGui::SameLine(0, px(12));
-    if (button_or_reason("Kill now...###runs.kill", reason)) context.commands.run("runs.kill", context);
+void ViewRuns::click_row(Context& context, const std::string& id) {
+  const ImGuiIO& io = ImGui::GetIO();
+  std::set<std::string>& chosen = context.selection.chosen;
+  if (io.KeyCtrl) {
+    if (chosen.empty() && !context.selection.run.empty()) chosen.insert(context.selection.run);
+    if (chosen.erase(id) == 0) chosen.insert(id);
     return;
   }
-  const float width = ImGui::CalcTextSize("Stop").x + px(40);
+  chosen.clear();
+  if (io.KeyShift) {
+    const auto place = [&](const std::string& of) {
+      return std::find_if(listed_.begin(), listed_.end(), [&](const auto& run) { return run->record.id == of; });
+    };
+    auto from = place(context.selection.run), to = place(id);
+    if (from > to) std::swap(from, to);
+    if (from != listed_.end() && to != listed_.end())
+      for (auto at = from; at <= to; ++at) chosen.insert((*at)->record.id);
+    return;
+  }
+  context.select(id);
+  context.cli_line = "ringwright runs show " + id;
+}
+
+void ViewRuns::draw_row_menu(Context& context, const std::string& id) {
+  if (!ImGui::BeginPopupContextItem("###runs.row.popup")) return;
+  if (ImGui::IsWindowAppearing() && !context.selection.chosen.contains(id)) {
+    context.selection.chosen.clear();
+    context.select(id);
+  }
+  draw_commands(context);
+  ImGui::EndPopup();
+}
+
+// Every command of the group, with its keys; those that cannot be done now say why.
+void ViewRuns::draw_commands(Context& context) {
+  for (const Command& command : context.commands.all()) {
+    if (command.group != "Runs" || !command.view.empty()) continue;
+    const std::string reason = context.commands.refusal(command.id, context).value_or("");
+    if (ImGui::MenuItem((command.title + "###" + command.id).c_str(), command.keys.c_str(), false, reason.empty()))
+      context.commands.run(command.id, context);
+    if (!reason.empty() && ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) ImGui::SetTooltip("%s", reason.c_str());
+  }
+}
+
+void ViewRuns::draw_buttons(Context& context) {
+  struct Button {
+    const char* label;
+    const char* command;
+    const Icon* icon;
+  };
+  const auto run = context.run();
+  const bool stopping = run && run->record.state == RunState::stopping && context.selection.chosen.empty();
+  const Button buttons[] = {{"Compare", "runs.compare", nullptr},
+                            {"Tag", "runs.tag", nullptr},
+                            stopping ? Button{"Kill now...", "runs.kill", nullptr} : Button{"Stop", "runs.stop", &icons::stop}};
+  float width = px(72);
+  for (const Button& button : buttons) width += ImGui::CalcTextSize(button.label).x + px(button.icon != nullptr ? 40 : 16) + px(8);
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, ImGui::GetContentRegionAvail().x - width));
-  const ImVec2 start = ImGui::GetCursorScreenPos();
-  if (button_or_reason("      Stop###runs.stop", reason)) context.commands.run("runs.stop", context);
-  draw_icon(ImGui::GetWindowDrawList(), icons::stop, {start.x + px(17), start.y + ImGui::GetItemRectSize().y / 2}, 14,
-            color(reason.empty() ? Token::text : Token::text3));
+  for (const Button& button : buttons) {
+    const std::string reason = context.commands.refusal(button.command, context).value_or("");
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    if (button_or_reason(fmt::format("{}{}###{}", button.icon != nullptr ? "      " : "", button.label, button.command).c_str(), reason))
+      context.commands.run(button.command, context);
+    if (button.icon != nullptr)
+      draw_icon(ImGui::GetWindowDrawList(), *button.icon, {start.x + px(17), start.y + ImGui::GetItemRectSize().y / 2}, 14,
+                color(reason.empty() ? Token::text : Token::text3));
+    ImGui::SameLine(0, px(8));
+  }
+  if (ImGui::Button("More###runs.more")) context.commands.run("runs.more", context);
+  if (std::exchange(more_wanted_, false)) ImGui::OpenPopup("###runs.more.popup");
+  if (ImGui::BeginPopup("###runs.more.popup")) {
+    draw_commands(context);
+    ImGui::EndPopup();
+  }
 }
 
 void ViewRuns::draw_footer(Context& context) {
-  const auto run = context.run();
   const ImVec2 start = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
   ImGui::GetWindowDrawList()->AddLine(start, {start.x + width, start.y}, color(Token::line), px(1));
   ImGui::Dummy({width, px(2)});
-  if (!run) {
+  const size_t chosen = context.selection.chosen.size();
+  const auto run = context.run();
+  if (chosen > 0) {
+    text(fmt::format("{} run{} chosen, {} shown in plots", chosen, chosen == 1 ? "" : "s", context.selection.shown.size()), Role::heading);
+  } else if (run) {
+    const StateLook look = state_look(run->record.state);
+    icon(*look.icon, 16, color(look.token));
+    ImGui::SameLine(0, px(6));
+    text_fitted(run->record.name, width - px(30), Role::heading, color(Token::text));
+  } else {
     text(fmt::format("Nothing selected, {} shown in plots", context.selection.shown.size()), Role::label, Token::text2);
-    return;
   }
-  const history::RunRecord& record = run->record;
-  const StateLook look = state_look(record.state);
-  icon(*look.icon, 16, color(look.token));
-  ImGui::SameLine(0, px(6));
-  text_fitted(record.name, width - px(190), Role::heading, color(Token::text));
-  ImGui::SameLine();
-  draw_stop_buttons(context, *run);
+  if (run && chosen == 0) draw_facts(context, *run, width);
+  draw_buttons(context);
+}
+
+void ViewRuns::draw_facts(const Context& context, const Run& run, float width) {
+  const history::RunRecord& record = run.record;
   const std::string mesh = record.world_size == 1 ? "1 rank" : fmt::format("{}, {} ranks", mesh_text(record), record.world_size);
-  const std::string facts = fmt::format("{}   {}   {}   started {}", record.id, record.algorithm, mesh, clock_text(record.started_unix_ns));
+  std::string facts = fmt::format("{}   {}   {}   started {}", record.id, record.algorithm, mesh, clock_text(record.started_unix_ns));
+  if (record.segment > 1) facts += fmt::format("   resumed {} time{}", record.segment - 1, record.segment == 2 ? "" : "s");
+  for (const std::string& tag : record.tags) facts += "   #" + tag;
   text_fitted(facts, width, Role::axis, color(Token::text2));
-  if (!record.reason.empty()) {
-    text_fitted(std::string(look.word) + ": " + record.reason, width, Role::label,
+  if (record.state == RunState::stopping) {
+    text(fmt::format("Stopping after step {}", text::format_count(record.last_step + 1)), Role::label, Token::warn);
+  } else if (!record.reason.empty()) {
+    text_fitted(std::string(state_look(record.state).word) + ": " + record.reason, width, Role::label,
                 color(record.state == RunState::failed ? Token::error : Token::text));
+  } else if (!run.parts.notes.empty()) {
+    text_fitted("Note: " + run.parts.notes.back().text, width, Role::label, color(Token::text2));
   } else {
     text_fitted(fmt::format("{} shown in plots; click a swatch or press X to show or hide", context.selection.shown.size()), width, Role::hint,
                 color(Token::text3));
   }
+}
+
+void ViewRuns::draw_extra(const Run& run, const ExtraColumn& column) {
+  const auto value = column_value(run, column.column, [this](const std::string& id, const std::string& metric) -> const history::MetricSummary* {
+    if (!summaries_.value()) return nullptr;
+    const auto found = summaries_.value()->find({id, metric});
+    return found == summaries_.value()->end() ? nullptr : &found->second;
+  });
+  const float width = ImGui::GetContentRegionAvail().x;
+  if (value && value->is_number()) {
+    text_right(column_text(value), width, Role::number, color(Token::text));
+  } else {
+    text_fitted(column_text(value), width, Role::code, color(value ? Token::text2 : Token::text3));
+  }
+}
+
+// Extremes of runs whose points are not in memory come from the history's own sums.
+void ViewRuns::ask_for_summaries(Context& context) {
+  std::set<std::string> metrics;
+  for (const ExtraColumn& column : extra_)
+    if (column.column.kind == ColumnName::Kind::minimum || column.column.kind == ColumnName::Kind::maximum) metrics.insert(column.column.path);
+  summaries_.take();
+  if (metrics.empty() || (metrics == summarized_ && listed_.size() == summarized_runs_)) return;
+  summarized_ = metrics;
+  summarized_runs_ = listed_.size();
+  std::vector<std::string> ids;
+  for (const auto& run : listed_)
+    if (run->details != Loading::ready && ids.size() < kSummariesMax) ids.push_back(run->record.id);
+  if (ids.empty()) return;
+  summaries_.ask(context.background, [ids, metrics](const Background::Access& access) {
+    Summaries found;
+    for (const std::string& id : ids)
+      for (const history::MetricSummary& summary : access.reader.metric_summaries(id))
+        if (metrics.contains(summary.name)) found[{id, summary.name}] = summary;
+    return found;
+  });
+}
+
+// The columns that were chosen, as they are kept.
+void ViewRuns::read_columns(const Context& context) {
+  const auto kept = context.kept.find(kKeptColumns);
+  const nlohmann::json names = kept == context.kept.end() ? nlohmann::json::array() : *kept;
+  if (names == read_names_) return;
+  read_names_ = names;
+  extra_.clear();
+  if (!names.is_array()) return;
+  for (const auto& name : names) {
+    const auto column = name.is_string() ? read_column(name.get<std::string>()) : std::nullopt;
+    if (column && extra_.size() < kExtraMax) extra_.push_back({name.get<std::string>(), *column});
+  }
+}
+
+void ViewRuns::draw_column_chooser(Context& context) {
+  if (std::exchange(columns_wanted_, false)) {
+    fields_ = query_fields(context.state);
+    ImGui::OpenPopup("###runs.columns.popup");
+  }
+  if (!ImGui::BeginPopup("###runs.columns.popup")) return;
+  text("Columns: any setting, or a metric's last, min or max", Role::label, Token::text2);
+  bool focus = ImGui::IsWindowAppearing();
+  filter_field("###runs.columns.filter", "Filter", column_filter_, px(360), focus);
+  if (ImGui::BeginChild("###runs.columns.list", {px(360), px(260)})) {
+    for (const Completion& field : fields_) {
+      if (!read_column(field.name) || (!column_filter_.empty() && !matches_words(field.name, column_filter_))) continue;
+      const bool on = std::any_of(extra_.begin(), extra_.end(), [&](const ExtraColumn& column) { return column.name == field.name; });
+      bool wanted = on;
+      ImGui::PushID(field.name.c_str());
+      const bool changed = ImGui::Checkbox("###column", &wanted);
+      ImGui::SameLine();
+      text_fitted(field.name, ImGui::GetContentRegionAvail().x, Role::code, color(Token::text));
+      ImGui::PopID();
+      if (changed) show_column(context, field.name, wanted);
+    }
+  }
+  ImGui::EndChild();
+  ImGui::EndPopup();
+}
+
+void ViewRuns::show_column(Context& context, const std::string& name, bool on) {
+  nlohmann::json names = nlohmann::json::array();
+  for (const ExtraColumn& column : extra_)
+    if (column.name != name) names.push_back(column.name);
+  if (on) names.push_back(name);
+  context.kept[kKeptColumns] = names;
+  context.keep_wanted = true;
+}
+
+// Below the box: what is wrong with the query, under the column where it is; or what the word could become.
+void ViewRuns::draw_below_box(const Context& context, ImVec2 box) {
+  if (found_.error() && !found_.waiting()) {
+    const ErrorParts& error = *found_.error();
+    if (const auto column = error_column(error)) {
+      const float at = box.x + px(30) + text_width(std::string_view(filter_).substr(0, std::min(filter_.size(), *column - 1)), Role::code);
+      const ImVec2 start = ImGui::GetCursorScreenPos();
+      text_at(ImGui::GetWindowDrawList(), {at, start.y - px(6)}, "^", Role::code, color(Token::error));
+      ImGui::Dummy({px(1), px(8)});
+    }
+    text_fitted(error.what + (error.expected.empty() ? "" : "; expected: " + error.expected) + (good_ ? "  (the last good result is shown)" : ""),
+                ImGui::GetContentRegionAvail().x, Role::hint, color(Token::error));
+  }
+  if (!box_active_) return;
+  if (fields_.empty() || fields_version_ != context.state.runs().size()) {
+    fields_ = query_fields(context.state);
+    fields_version_ = context.state.runs().size();
+  }
+  draw_completions();
+}
+
+void ViewRuns::draw_completions() {
+  const std::vector<Completion> offered = completions(fields_, filter_, kCompletionsShown);
+  for (size_t i = 0; i < offered.size(); ++i) {
+    if (text_width(offered[i].name, Role::axis) + px(28) > ImGui::GetContentRegionAvail().x) break;
+    ImGui::PushID(offered[i].name.c_str());
+    const float width = text_width(offered[i].name, Role::axis) + px(12), height = px(20);
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const bool pressed = ImGui::InvisibleButton("###completion", {width, height}) || (i == 0 && ImGui::IsKeyPressed(ImGuiKey_Tab));
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    list->AddRectFilled(start, {start.x + width, start.y + height}, color(ImGui::IsItemHovered() ? Token::sel : Token::bg3), px(4));
+    text_at(list, {start.x + px(6), start.y + (height - font_px(Role::axis)) / 2 - px(1)}, offered[i].name, Role::axis, color(Token::text));
+    if (ImGui::IsItemHovered() && !offered[i].meaning.empty()) ImGui::SetTooltip("%s: %s", offered[i].type.c_str(), offered[i].meaning.c_str());
+    ImGui::PopID();
+    if (pressed) filter_ = complete(filter_, offered[i]), focus_filter_ = true;
+    ImGui::SameLine(0, px(4));
+  }
+  ImGui::NewLine();
+}
+
+void ViewRuns::draw_box(Context& context) {
+  std::string hits = fmt::format("{} of {}", listed_.size(), context.state.runs().size());
+  if (good_) hits += fmt::format("   {:.1f} ms", good_->seconds * 1000);
+  const float hits_width = text_width(hits, Role::axis) + px(12) + px(30);
+  const ImVec2 box = ImGui::GetCursorScreenPos();
+  filter_field("###runs.filter", "mesh.cp >= 2 and started > 7d ago, or words", filter_, ImGui::GetContentRegionAvail().x - hits_width,
+               focus_filter_);
+  box_active_ = ImGui::IsItemActive();
+  ImGui::SameLine(0, px(12));
+  ImGui::AlignTextToFramePadding();
+  text(hits, Role::axis, Token::text2);
+  ImGui::SameLine(0, px(6));
+  const ImVec2 start = ImGui::GetCursorScreenPos();
+  const float height = ImGui::GetFrameHeight();
+  if (ImGui::InvisibleButton("###runs.columns", {px(22), height})) context.commands.run("runs.columns", context);
+  if (ImGui::IsItemHovered()) ImGui::SetTooltip("Choose columns");
+  draw_icon(ImGui::GetWindowDrawList(), icons::plus_circle, {start.x + px(11), start.y + height / 2}, 16,
+            color(ImGui::IsItemHovered() ? Token::text : Token::text3));
+  draw_below_box(context, box);
+  draw_column_chooser(context);
 }
 
 void ViewRuns::draw(Context& context) {
@@ -344,20 +561,21 @@ void ViewRuns::draw(Context& context) {
     empty_state("No run yet", "Start one in a terminal: ringwright run assets/recipes/demo-sft-cp2.yaml");
     return;
   }
+  read_columns(context);
+  search(context);
   list_runs(context);
-  const std::string hits = fmt::format("{} of {}", listed_.size(), context.state.runs().size());
-  const float hits_width = text_width(hits, Role::axis) + px(12);
-  filter_field("###runs.filter", "Filter by name, id, state, mesh; !word excludes", filter_, ImGui::GetContentRegionAvail().x - hits_width,
-               focus_filter_);
-  ImGui::SameLine(0, px(12));
-  ImGui::AlignTextToFramePadding();
-  text(hits, Role::axis, Token::text2);
+  ask_for_summaries(context);
+  draw_box(context);
   if (listed_.empty()) {
-    if (empty_state("No run matches", "The filter is: " + filter_, "Clear###runs.clear")) context.commands.run("runs.clear", context);
-  } else {
-    draw_table(context, std::max(px(60), ImGui::GetContentRegionAvail().y - px(kFooterHeight)));
-    draw_footer(context);
+    if (found_.waiting() && !good_) {
+      skeleton(4, px(25));
+    } else if (empty_state("No run matches", filter_.empty() ? "All runs are archived" : "The filter is: " + filter_, "Clear###runs.clear")) {
+      context.commands.run("runs.clear", context);
+    }
+    return;
   }
+  draw_table(context, std::max(px(60), ImGui::GetContentRegionAvail().y - px(kFooterHeight)));
+  draw_footer(context);
 }
 
 namespace {

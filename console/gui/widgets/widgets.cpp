@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 namespace ringwright::gui {
 namespace {
@@ -21,6 +23,19 @@ std::string cut(std::string_view content, float width, Role role) {
   font(role)->CalcTextSizeA(font_px(role), std::max(room, 1.0F), 0, content.data(), content.data() + content.size(), &end);
   return std::string(content.data(), static_cast<size_t>(end - content.data())) + "...";
 }
+
+using StyleColors = std::vector<std::pair<ImGuiCol, ImU32>>;
+
+StyleColors primary_button() {
+  const Color fill = theme()[Token::accent_fill];
+  return {{ImGuiCol_Button, to_u32(fill)},
+          {ImGuiCol_ButtonHovered, to_u32(mix(fill, rgb(0xFFFFFF), 0.12))},
+          {ImGuiCol_ButtonActive, to_u32(mix(fill, rgb(0x000000), 0.12))},
+          {ImGuiCol_Text, IM_COL32_WHITE}};
+}
+
+// Quiet and still readable, which half transparent words are not on every ground.
+StyleColors refused_button() { return {{ImGuiCol_Button, color(Token::bg3)}, {ImGuiCol_Text, color(Token::text3)}}; }
 
 }  // namespace
 
@@ -204,17 +219,16 @@ void skeleton(int rows, float row_height) {
 }
 
 bool button_or_reason(const char* label, const std::string& reason, bool primary) {
-  if (primary) {
-    ImGui::PushStyleColor(ImGuiCol_Button, color(Token::accent_fill));
-    ImGui::PushStyleColor(ImGuiCol_ButtonHovered, to_u32(mix(theme()[Token::accent_fill], rgb(0xFFFFFF), 0.12)));
-    ImGui::PushStyleColor(ImGuiCol_ButtonActive, to_u32(mix(theme()[Token::accent_fill], rgb(0x000000), 0.12)));
-    ImGui::PushStyleColor(ImGuiCol_Text, IM_COL32_WHITE);
-  }
-  ImGui::BeginDisabled(!reason.empty());
+  const bool refused = !reason.empty();
+  const StyleColors colors = refused ? refused_button() : primary ? primary_button() : StyleColors{};
+  for (const auto& [slot, packed] : colors) ImGui::PushStyleColor(slot, packed);
+  ImGui::PushStyleVar(ImGuiStyleVar_DisabledAlpha, 1);
+  ImGui::BeginDisabled(refused);
   const bool pressed = ImGui::Button(label);
   ImGui::EndDisabled();
-  if (primary) ImGui::PopStyleColor(4);
-  if (!reason.empty() && ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
+  ImGui::PopStyleVar();
+  ImGui::PopStyleColor(static_cast<int>(colors.size()));
+  if (refused && ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
     ImGui::BeginTooltip();
     text(reason, Role::label);
     ImGui::EndTooltip();

@@ -56,6 +56,8 @@ TEST_F(Console, AClickOnARowSelectsTheRunEverywhere) {
     engine->Yield(2);
     IM_CHECK_STR_EQ(self().context().selection.run.c_str(), failed.c_str());
     IM_CHECK_STR_EQ(self().context().cli_line.c_str(), ("ringwright runs show " + failed).c_str());
+    self().context().focus_view = "logs";
+    engine->Yield(3);
     auto* logs = dynamic_cast<ViewLogs*>(self().app().shell().view("logs"));
     IM_CHECK(logs->lines_shown() > 0);
   });
@@ -91,7 +93,7 @@ TEST_F(Console, ThePaletteRunsACommandAndSaysWhyOneIsRefused) {
     self().context().read_only = true;
     IM_CHECK(!self().context().commands.run("runs.stop", self().context()));
     IM_CHECK_STR_EQ(self().context().toasts.back().notice.text.c_str(),
-                    "Stop the current run after its step: the console was started with --read-only");
+                    "Stop the chosen runs after their step: the console was started with --read-only");
   });
 }
 
@@ -184,6 +186,8 @@ TEST_F(Console, ThemeAndScaleChangeAndEveryViewStillDraws) {
 TEST_F(Console, GAndALetterGoToAView) {
   open(demo(3));
   drive([](ImGuiTestContext* engine) {
+    self().context().focus_view = "logs";
+    engine->Yield(3);
     engine->ItemClick("//###view.logs/###logs.level.debug");
     engine->KeyPress(ImGuiKey_G);
     engine->KeyPress(ImGuiKey_M);
