@@ -85,7 +85,7 @@ void build(CLI::App& command, Invocation& invocation) {
   command.add_option("recipe", options->words, "recipes, and overrides for all of them: a.b=c, +a.b=c (new), ++a.b=c (either), ~a.b (remove)")
       ->required();
   command
-      .add_option("--target", options->target, "who shall run it: ringwright (this engine), automodel-0.4 or automodel-0.6 (NeMo RL), or all three")
+      .add_option("--target", options->target, "who shall run it: ringwright (this engine), automodel-0.4 or automodel-0.6 (NeMo RL), or all")
       ->capture_default_str();
   command.add_option("--model", options->model, "the model's folder, in place of what policy.model_name stands for")->check(CLI::ExistingDirectory);
   command.add_option("--map", options->map, "read another backend's settings as the DTensor backend's")->check(CLI::IsMember({"megatron"}));

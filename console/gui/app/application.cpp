@@ -1,5 +1,6 @@
 #include "console/gui/app/application.h"
 
+#include <fmt/format.h>
 #include <imgui.h>
 #include <imgui_internal.h>
 
@@ -9,6 +10,7 @@
 #include <limits>
 
 #include "console/gui/app/preferences.h"
+#include "console/gui/services/keys_file.h"
 #include "console/gui/services/recipe_commands.h"
 #include "console/gui/services/recipe_dialogs.h"
 #include "console/gui/services/run_commands.h"
@@ -53,6 +55,13 @@ void check_view(const std::string& id) {
   throw Error({"RW-GUI-004", "there is no view '" + id + "'", "--view", known, "use one of these", ExitCode::usage});
 }
 
+void read_own_keys(CommandRegistry& registry, Context& context) {
+  const std::vector<std::string> faults = apply_keys_file(registry, keys_file());
+  if (faults.empty()) return;
+  const std::string rest = faults.size() > 1 ? fmt::format("{} more of its lines are left out; ", faults.size() - 1) : "";
+  context.notify(Notice::Level::warning, faults.front(), rest + "correct " + keys_file().string() + " and start again");
+}
+
 }  // namespace
 
 Application::Application(const Options& options, Graphics& graphics) : graphics_(graphics) {
@@ -77,6 +86,7 @@ Application::Application(const Options& options, Graphics& graphics) : graphics_
   if (options.recipe) context_->recipe.open(*options.recipe);
   add_run_commands(commands_);
   shell_ = std::make_unique<Shell>(*context_, personal_);
+  if (personal_) read_own_keys(commands_, *context_);
   if (is_workspace(options.view)) {
     context_->workspace = options.view;
   } else {

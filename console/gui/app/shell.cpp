@@ -342,10 +342,11 @@ void Shell::draw_command_box(float bar_width) {
   list->AddRectFilled(start, end, color(ImGui::IsItemHovered() ? Token::bg3 : Token::bg2), px(4));
   list->AddRect(start, end, color(Token::line), px(4), px(1));
   draw_icon(list, icons::magnify, {start.x + px(16), start.y + px(14)}, 16, color(Token::text2));
-  const float keys = text_width("Ctrl+P", Role::axis);
+  const std::string& keys_text = context_.commands.find("palette.open")->keys;
+  const float keys = text_width(keys_text, Role::axis);
   text_at(list, {start.x + px(32), start.y + px(14) - font_px(Role::body) / 2 - px(1)}, "Run a command, open a run", Role::body, color(Token::text2),
           width - keys - px(52));
-  text_at(list, {end.x - keys - px(10), start.y + px(14) - font_px(Role::axis) / 2}, "Ctrl+P", Role::axis, color(Token::text3));
+  text_at(list, {end.x - keys - px(10), start.y + px(14) - font_px(Role::axis) / 2}, keys_text, Role::axis, color(Token::text3));
 }
 
 void Shell::draw_connection(float right, float height) {

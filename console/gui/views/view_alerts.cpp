@@ -88,7 +88,9 @@ class ViewAlerts : public View {
       text("Nothing needs you. Last alert " + text::format_elapsed(age_s) + " ago", Role::label, Token::text2);
     }
     ImGui::SameLine();
-    const float width = ImGui::CalcTextSize("Acknowledge").x + ImGui::CalcTextSize("Logs at its time").x + px(48);
+    const ImGuiStyle& style = ImGui::GetStyle();
+    const float width =
+        ImGui::CalcTextSize("Acknowledge").x + ImGui::CalcTextSize("Logs at its time").x + 4 * style.FramePadding.x + style.ItemSpacing.x;
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, ImGui::GetContentRegionAvail().x - width));
     const bool none = context.alerts.current().empty();
     const std::string reason = none ? "choose an alert first: click a row, or N" : "";

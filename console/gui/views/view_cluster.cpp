@@ -101,10 +101,12 @@ class ViewCluster : public View {
 
   static void draw_table(Context& context, const Run& run, const std::vector<Row>& rows) {
     const float width = ImGui::GetContentRegionAvail().x / scale();
-    const bool wide = width > 560;
-    std::vector<TableColumn> columns = {{"", 16}, {"rank", 34, true}, {"step", 52, true}, {"CPU", 92, true}, {"memory, of its peak", 0, true}};
+    const bool wide = width > 560, roomy = width > 760;
+    std::vector<TableColumn> columns = {
+        {"", 16}, {"rank", 34, true}, {"step", 52, true}, {"CPU", 92, true}, {"memory, of its peak", roomy ? 170.0F : 0, true}};
     if (wide) columns.insert(columns.end(), {{"GPU", 36, true}, {"power", 44, true}, {"temp", 40, true}});
     columns.push_back({"last", 66, true});
+    if (roomy) columns.push_back({"", 0});  // a bar and its number stay together, however wide the view is
     if (!begin_table("###cluster.table", columns)) return;
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(rows.size()));

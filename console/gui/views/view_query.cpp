@@ -104,7 +104,7 @@ class ViewQuery : public View {
       draw_schema(tree);
       ImGui::SameLine(0, px(8));
     }
-    if (ImGui::BeginChild("###query.answer")) draw_answer();
+    if (ImGui::BeginChild("###query.answer")) draw_answer(context);
     ImGui::EndChild();
   }
 
@@ -186,7 +186,7 @@ class ViewQuery : public View {
     text(std::string(static_cast<size_t>(column - 1) - std::min(begin, static_cast<size_t>(column - 1)), ' ') + "^", Role::code, Token::error);
   }
 
-  void draw_answer() {
+  void draw_answer(const Context& context) {
     if (answer_.error()) {
       draw_error(*answer_.error());
       return;
@@ -196,7 +196,9 @@ class ViewQuery : public View {
       return;
     }
     if (!answer_.value()) {
-      empty_state("Ask the history", "Write a SELECT, or take one of the examples; Ctrl+Enter runs it. It reads and cannot write.");
+      const std::string& keys = context.commands.find("query.run")->keys;
+      empty_state("Ask the history",
+                  fmt::format("Write a SELECT, or take one of the examples; {} runs it. It reads and cannot write.", keys.empty() ? "Run" : keys));
       return;
     }
     const Result& result = *answer_.value();

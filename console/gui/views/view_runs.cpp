@@ -339,14 +339,15 @@ void ViewRuns::draw_buttons(Context& context) {
   const Button buttons[] = {{"Compare", "runs.compare", nullptr},
                             {"Tag", "runs.tag", nullptr},
                             stopping ? Button{"Kill now...", "runs.kill", nullptr} : Button{"Stop", "runs.stop", &icons::stop}};
-  float width = px(72);
-  for (const Button& button : buttons) width += ImGui::CalcTextSize(button.label).x + px(button.icon != nullptr ? 40 : 16) + px(8);
+  const auto label_of = [](const Button& button) { return std::string(button.icon != nullptr ? "      " : "") + button.label; };
+  const float padding = 2 * ImGui::GetStyle().FramePadding.x;
+  float width = ImGui::CalcTextSize("More").x + padding;
+  for (const Button& button : buttons) width += ImGui::CalcTextSize(label_of(button).c_str()).x + padding + px(8);
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, ImGui::GetContentRegionAvail().x - width));
   for (const Button& button : buttons) {
     const std::string reason = context.commands.refusal(button.command, context).value_or("");
     const ImVec2 start = ImGui::GetCursorScreenPos();
-    if (button_or_reason(fmt::format("{}{}###{}", button.icon != nullptr ? "      " : "", button.label, button.command).c_str(), reason))
-      context.commands.run(button.command, context);
+    if (button_or_reason(fmt::format("{}###{}", label_of(button), button.command).c_str(), reason)) context.commands.run(button.command, context);
     if (button.icon != nullptr)
       draw_icon(ImGui::GetWindowDrawList(), *button.icon, {start.x + px(17), start.y + ImGui::GetItemRectSize().y / 2}, 14,
                 color(reason.empty() ? Token::text : Token::text3));
