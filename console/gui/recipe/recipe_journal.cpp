@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -75,7 +76,8 @@ std::optional<RecipeDocument> read_journal(const std::string& text) {
 
 RecipeJournal::RecipeJournal(const fs::path& folder) {
   std::error_code failed;
-  fs::create_directories(folder, failed);
+  fs::create_directories(folder.parent_path().parent_path(), failed);
+  for (const fs::path& each : {folder.parent_path(), folder}) ::mkdir(each.c_str(), 0700);  // nobody else reads unsaved edits
   for (int n = 0; n < kConsolesMax && descriptor_ < 0; ++n) {
     file_ = folder / ("recipe-journal-" + std::to_string(n) + ".jsonl");
     const int opened = ::open(file_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
