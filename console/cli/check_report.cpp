@@ -80,7 +80,7 @@ void print_notes(const CheckReport& report) {
 }
 
 void print_fix(const CheckReport& report) {
-  const RecipeFix& fix = *report.fix;
+  const support_matrix::RecipeFix& fix = *report.fix;
   fmt::print("\n{}\n", styled(fix.made.empty() ? "nothing to fix without changing what is trained" : "fixed", Style::bold));
   for (const support_matrix::Change& change : fix.made) fmt::print("  {}\n", support_matrix::as_override(change));
   if (!report.written_to.empty()) fmt::print("  in {}\n", report.written_to);

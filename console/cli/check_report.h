@@ -5,10 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "console/cli/recipe_fix.h"
 #include "shared/estimate/estimate.h"
 #include "shared/recipe/recipe.h"
-#include "shared/support_matrix/support_matrix.h"
+#include "shared/support_matrix/recipe_fix.h"
 
 namespace ringwright::cli {
 
@@ -17,9 +16,9 @@ struct CheckReport {
   std::vector<support_matrix::Target> targets;  // that were asked for
   std::vector<support_matrix::Finding> findings;
   bool wants_estimate = false;
-  std::optional<estimate::Estimate> estimate;  // absent: the model is not at hand
-  std::optional<RecipeFix> fix;                // with --fix
-  std::string diff, written_to;                // with --fix: the change as a unified diff, and the file that it is in; "": nothing was written
+  std::optional<estimate::Estimate> estimate;    // absent: the model is not at hand
+  std::optional<support_matrix::RecipeFix> fix;  // with --fix
+  std::string diff, written_to;                  // with --fix: the change as a unified diff, and the file that it is in; "": nothing was written
 
   bool refused() const;  // for one of the targets
 };

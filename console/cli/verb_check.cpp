@@ -8,6 +8,7 @@
 #include "console/cli/verb.h"
 #include "shared/base/line_diff.h"
 #include "shared/recipe/loader.h"
+#include "shared/recipe/reader.h"
 #include "shared/support_matrix/recipe_flow.h"
 #include "shared/support_matrix/support_matrix.h"
 
@@ -31,8 +32,8 @@ support_matrix::CheckOptions check_options(const Options& options) {
 
 void fix_report(const std::string& file, const std::vector<std::string>& overrides, const Options& options, const support_matrix::CheckOptions& how,
                 CheckReport& report) {
-  report.fix = fix_recipe(file, overrides, report.targets, how, options.output);
-  const recipe::EditedRecipe& edited = report.fix->edited;
+  report.fix = support_matrix::fix_recipe(file, recipe::read_text(file), overrides, report.targets, how);
+  const recipe::EditedRecipe edited = recipe::edit_recipe(file, report.fix->edits, options.output);
   report.recipe = report.fix->recipe, report.findings = report.fix->findings;
   report.diff = text::unified_diff(edited.before, edited.after, file, edited.file.string());
   if (options.diff || (edited.before == edited.after && options.output.empty())) return;

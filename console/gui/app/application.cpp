@@ -11,8 +11,11 @@
 
 #include "console/gui/app/preferences.h"
 #include "console/gui/services/keys_file.h"
+#include "console/gui/services/recipe_commands.h"
+#include "console/gui/services/recipe_dialogs.h"
 #include "console/gui/services/run_commands.h"
 #include "console/gui/services/style.h"
+#include "shared/base/paths.h"
 
 namespace ringwright::gui {
 namespace {
@@ -78,6 +81,9 @@ Application::Application(const Options& options, Graphics& graphics) : graphics_
   context_->still = options.screenshot.has_value();
   if (context_->still) context_->selection.rank = 1;  // a picture of a layout shows what a click on a rank lights
   add_shell_commands(commands_);
+  add_recipe_commands(commands_);
+  if (personal_) context_->recipe.keep_journal(paths::config_directory() / "console");
+  if (options.recipe) context_->recipe.open(*options.recipe);
   add_run_commands(commands_);
   shell_ = std::make_unique<Shell>(*context_, personal_);
   if (personal_) read_own_keys(commands_, *context_);
@@ -100,9 +106,24 @@ Application::~Application() {
 void Application::take_updates() {
   for (Update& update : queue_.take(kUpdatesPerFrameMax)) state_.apply(std::move(update));
   for (Notice& notice : state_.take_notices()) context_->notify(std::move(notice));
+  take_recipe();
   show_newest_runs();
   context_->places.note(context_->selection);
   context_->alerts.refresh(*context_);
+}
+
+void Application::take_recipe() {
+  RecipeWorkbench& recipe = context_->recipe;
+  if (const auto dropped = graphics_.take_dropped_files(); !dropped.empty()) {
+    open_recipe(*context_, dropped.front());
+    if (dropped.size() > 1) context_->notify(Notice::Level::info, "Prepare shows one recipe: " + dropped.front().filename().string());
+  }
+  recipe.poll();
+  for (Notice& notice : recipe.take_notices()) context_->notify(std::move(notice));
+  if (const auto run = recipe.take_started_run()) {
+    context_->select(*run);
+    context_->requested_workspace = "watch";
+  }
 }
 
 void Application::show_newest_runs() {
@@ -130,7 +151,7 @@ void Application::show_newest_runs() {
 
 bool Application::is_reading() const {
   if (!state_.runs_known() && !state_.failure()) return true;
-  if (background_->busy()) return true;
+  if (background_->busy() || !context_->recipe.is_idle()) return true;
   return std::any_of(state_.runs().begin(), state_.runs().end(), [](const auto& run) { return run->details == Loading::reading; });
 }
 
@@ -144,7 +165,8 @@ void Application::measure() {
 }
 
 bool Application::has_news() const {
-  return !queue_.empty() || ImGui::GetCurrentContext()->InputEventsQueue.Size > 0 || graphics_.close_asked() || context_->quit_wanted;
+  return !queue_.empty() || graphics_.has_dropped_files() || ImGui::GetCurrentContext()->InputEventsQueue.Size > 0 || graphics_.close_asked() ||
+         context_->quit_wanted;
 }
 
 // Seconds until a frame is due although nothing has come in.

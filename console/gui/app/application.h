@@ -30,6 +30,7 @@ class Application {
 
  private:
   void take_updates();
+  void take_recipe();
   void show_newest_runs();
   void measure();
   bool has_news() const;

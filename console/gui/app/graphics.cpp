@@ -10,6 +10,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "console/gui/services/style.h"
 #include "shared/base/error.h"
@@ -130,9 +131,20 @@ struct Graphics::Impl {
   }
 
   void open_renderer() {
-    if (mode == Mode::window) ImGui_ImplGlfw_InitForOpenGL(window, true);
+    if (mode == Mode::window) {
+      ImGui_ImplGlfw_InitForOpenGL(window, true);
+      take_drops();
+    }
     if (!ImGui_ImplOpenGL3_Init("#version 330 core")) fail("no OpenGL 3.3", "its functions could not be loaded");
     if (mode == Mode::offscreen) open_frame_buffer();
+  }
+
+  void take_drops() {
+    glfwSetWindowUserPointer(window, this);
+    glfwSetDropCallback(window, [](GLFWwindow* dropped_on, int count, const char** files) {
+      auto& dropped = static_cast<Impl*>(glfwGetWindowUserPointer(dropped_on))->dropped_files;
+      dropped.insert(dropped.end(), files, files + count);
+    });
   }
 
   void open_frame_buffer() {
@@ -175,6 +187,7 @@ struct Graphics::Impl {
   Mode mode;
   int width, height;
   GLFWwindow* window = nullptr;
+  std::vector<std::filesystem::path> dropped_files;
   GLuint frame_buffer = 0, color_buffer = 0;
 };
 
@@ -200,6 +213,9 @@ bool Graphics::resized() const {
   glfwGetFramebufferSize(impl_->window, &width, &height);
   return width != impl_->width || height != impl_->height;
 }
+
+bool Graphics::has_dropped_files() const { return !impl_->dropped_files.empty(); }
+std::vector<std::filesystem::path> Graphics::take_dropped_files() { return std::exchange(impl_->dropped_files, {}); }
 
 float Graphics::monitor_scale() const {
   if (impl_->mode != Mode::window) return 1;

@@ -25,6 +25,9 @@ class Graphics {
   bool close_asked() const;
   // The window has another size than the last frame.
   bool resized() const;
+  // Files that were dropped on the window since the last call.
+  bool has_dropped_files() const;
+  std::vector<std::filesystem::path> take_dropped_files();
   // The monitor's content scale, 1 without a window.
   float monitor_scale() const;
   // RGBA rows from the top, of the last frame; empty in mode none.

@@ -23,20 +23,21 @@ void read_size(const std::string& size, Options& options) {
 
 std::optional<Options> parse_options(int argc, char** argv) {
   Options options;
-  std::string file, store, screenshot, size = "1600x900";
+  std::string file, store, recipe, screenshot, size = "1600x900";
   CLI::App app{
       "Ringwright's window: watch runs live, find them again, see how a layout shards a sequence.\n"
       "Without FILE it connects to the daemon of this user, and shows the history file while none runs.",
       "ringwright-console"};
   app.set_version_flag("--version", "ringwright-console " RINGWRIGHT_VERSION);
-  app.add_option("FILE", file, "History file to open read-only");
+  app.add_option("FILE", file, "History file to open read-only, or a recipe (.yaml) to edit");
   app.add_option("--store", store, "The same as FILE");
+  app.add_option("--recipe", recipe, "Recipe to open in the Prepare workspace");
   app.add_option("--demo", options.demo_runs, "Show N synthetic runs; needs no daemon and no file")->check(CLI::Range(1, kDemoRunsMax));
   app.add_flag("--read-only", options.read_only, "Take away what changes runs");
   app.add_option("--theme", options.theme, "dark or light")->check(CLI::IsMember({"dark", "light"}));
   app.add_option("--scale", options.scale, "Size of everything, 0.75 to 3 (1 = 100 %)")->check(CLI::Range(0.75, 3.0));
   app.add_option("--view", options.view,
-                 "What to show first: a view (runs, metrics, logs, layout) or a workspace (prepare, watch, compare, investigate)")
+                 "What to show first: a view (runs, metrics, launch, guards, ...) or a workspace (prepare, watch, compare, investigate)")
       ->capture_default_str();
   app.add_option("--screenshot", screenshot, "Write one picture (PNG) without showing a window, and exit");
   app.add_option("--size", size, "Width and height in pixels")->capture_default_str();
@@ -49,7 +50,14 @@ std::optional<Options> parse_options(int argc, char** argv) {
     throw Error({"RW-GUI-004", wrong.what(), "command line", "", "ringwright-console --help lists the options", ExitCode::usage});
   }
   read_size(size, options);
-  if (!file.empty()) options.store = file;
+  const std::filesystem::path given(file);
+  if (given.extension() == ".yaml" || given.extension() == ".yml") {
+    recipe = recipe.empty() ? file : recipe;
+  } else if (!file.empty()) {
+    options.store = file;
+  }
+  if (!recipe.empty()) options.recipe = recipe;
+  if (options.recipe && app.count("--view") == 0) options.view = "prepare";
   if (!store.empty()) options.store = store;
   if (!screenshot.empty()) options.screenshot = screenshot;
   if (options.store && options.demo_runs > 0) {

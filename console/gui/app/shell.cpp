@@ -488,6 +488,7 @@ void Shell::draw() {
   draw_status_bar(bottom);
   draw_toasts(bottom);
   palette_.draw(context_);
+  recipe_dialogs_.draw(context_);
   draw_confirmation(context_);
   draw_prompt(context_);
   if (ImGui::GetIO().WantSaveIniSettings) save();

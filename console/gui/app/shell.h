@@ -11,6 +11,7 @@
 
 #include "console/gui/services/command_palette.h"
 #include "console/gui/services/context.h"
+#include "console/gui/services/recipe_dialogs.h"
 #include "console/gui/views/view.h"
 
 namespace ringwright::gui {
@@ -66,6 +67,7 @@ class Shell {
   Context& context_;
   const bool keep_layouts_;
   CommandPalette palette_;
+  RecipeDialogs recipe_dialogs_;
   std::map<std::string, std::unique_ptr<View>> views_;
   std::map<std::string, std::string> kept_layouts_;           // by workspace, of this session
   std::string entered_;                                       // workspace whose layout is loaded

@@ -88,7 +88,7 @@ bool RecipeDocument::change_to(std::string_view after, EditOrigin origin, int64_
     position_ = steps_.size();
   }
   steps_.back().after = written_value(text_, lines_after, key);
-  report({DocumentOperation::What::change, std::move(change), origin, now_ms});
+  report({DocumentOperation::What::change, std::move(change), origin, now_ms, ""});
   return true;
 }
 
@@ -97,7 +97,7 @@ bool RecipeDocument::undo() {
   const TextChange& change = steps_[position_ - 1].change;
   if (!splice(change.at, change.inserted, change.removed)) return false;
   --position_;
-  report({DocumentOperation::What::undo, {}, {}, 0});
+  report({DocumentOperation::What::undo, {}, {}, 0, ""});
   return true;
 }
 
@@ -106,13 +106,13 @@ bool RecipeDocument::redo() {
   const TextChange& change = steps_[position_].change;
   if (!splice(change.at, change.removed, change.inserted)) return false;
   ++position_;
-  report({DocumentOperation::What::redo, {}, {}, 0});
+  report({DocumentOperation::What::redo, {}, {}, 0, ""});
   return true;
 }
 
-void RecipeDocument::mark_saved() {
-  saved_ = text_;
-  report({DocumentOperation::What::saved, {}, {}, 0});
+void RecipeDocument::mark_saved(const std::string& text) {
+  saved_ = text;
+  report({DocumentOperation::What::saved, {}, {}, 0, saved_});
 }
 
 bool RecipeDocument::repeat(const DocumentOperation& operation) {
@@ -122,7 +122,7 @@ bool RecipeDocument::repeat(const DocumentOperation& operation) {
     case DocumentOperation::What::redo:
       return redo();
     case DocumentOperation::What::saved:
-      return mark_saved(), true;
+      return mark_saved(operation.saved_text), true;
     case DocumentOperation::What::change:
       break;
   }

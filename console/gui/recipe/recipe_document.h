@@ -40,6 +40,7 @@ struct DocumentOperation {
   TextChange change;
   EditOrigin origin = EditOrigin::typing;
   int64_t time_ms = 0;
+  std::string saved_text;  // of `saved`
 };
 
 class RecipeDocument {
@@ -60,7 +61,9 @@ class RecipeDocument {
   bool change_to(std::string_view after, EditOrigin origin, int64_t now_ms);
   bool undo();
   bool redo();
-  void mark_saved();
+  void mark_saved() { mark_saved(text_); }
+  // The file holds this text, which may be an earlier one.
+  void mark_saved(const std::string& text);
 
   // The steps; those from position() on are undone.
   const std::vector<DocumentEdit>& steps() const { return steps_; }

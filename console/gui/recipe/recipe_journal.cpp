@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,6 +31,7 @@ std::string line_of(const DocumentOperation& operation) {
     line["origin"] = kEditOriginNames[static_cast<size_t>(operation.origin)];
     line["ms"] = operation.time_ms;
   }
+  if (operation.what == DocumentOperation::What::saved) line["text"] = operation.saved_text;
   return line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
@@ -43,6 +45,7 @@ size_t index_in(const std::array<std::string_view, count>& names, const std::str
 DocumentOperation operation_of(const json& line) {
   DocumentOperation operation;
   operation.what = static_cast<DocumentOperation::What>(index_in(kWhat, line.at("do")));
+  if (operation.what == DocumentOperation::What::saved) operation.saved_text = line.at("text");
   if (operation.what != DocumentOperation::What::change) return operation;
   operation.change = {line.at("at"), line.at("removed"), line.at("inserted")};
   operation.origin = static_cast<EditOrigin>(index_in(kEditOriginNames, line.at("origin")));
@@ -73,7 +76,8 @@ std::optional<RecipeDocument> read_journal(const std::string& text) {
 
 RecipeJournal::RecipeJournal(const fs::path& folder) {
   std::error_code failed;
-  fs::create_directories(folder, failed);
+  fs::create_directories(folder.parent_path().parent_path(), failed);
+  for (const fs::path& each : {folder.parent_path(), folder}) ::mkdir(each.c_str(), 0700);  // nobody else reads unsaved edits
   for (int n = 0; n < kConsolesMax && descriptor_ < 0; ++n) {
     file_ = folder / ("recipe-journal-" + std::to_string(n) + ".jsonl");
     const int opened = ::open(file_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);

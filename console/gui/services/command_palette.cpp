@@ -14,6 +14,7 @@ namespace {
 
 constexpr size_t kRecentMax = 8;
 constexpr int kRowsMax = 200;
+constexpr int kWholeTitle = 10'000;  // what is written in full comes before any likeness
 constexpr const char* kPopup = "###palette";
 
 }  // namespace
@@ -22,6 +23,7 @@ std::vector<CommandPalette::Row> CommandPalette::rows(const Context& context) co
   std::vector<Row> found;
   const auto consider = [&](Row row) {
     if (!search_.empty() && !ImCmd::FuzzySearch(search_.c_str(), (row.group + " " + row.title).c_str(), row.score)) return;
+    if (row.title == search_) row.score += kWholeTitle;
     const auto recent = std::find(recent_.begin(), recent_.end(), row.id);
     if (search_.empty() && recent != recent_.end()) row.score = 1000 - static_cast<int>(recent - recent_.begin());
     found.push_back(std::move(row));

@@ -1,5 +1,7 @@
 #include "console/gui/services/commands.h"
 
+#include <imgui_internal.h>
+
 #include <algorithm>
 
 #include "console/gui/services/context.h"
@@ -71,11 +73,12 @@ bool CommandRegistry::run(const std::string& id, Context& context) const {
 // G and then a letter goes to a view. True when this frame's key was taken.
 bool CommandRegistry::handle_sequence(Context& context) {
   if (ImGui::GetIO().WantTextInput) return false;
-  if (ImGui::IsKeyChordPressed(ImGuiKey_G)) {
+  const bool waits = ImGui::GetTime() - g_pressed_at_ <= kSequenceSeconds;
+  if (!waits && ImGui::IsKeyChordPressed(ImGuiKey_G)) {
     g_pressed_at_ = ImGui::GetTime();
     return true;
   }
-  if (ImGui::GetTime() - g_pressed_at_ > kSequenceSeconds) return false;
+  if (!waits) return false;
   for (const Command& command : commands_) {
     if (command.after_g == ImGuiKey_None || !ImGui::IsKeyChordPressed(command.after_g)) continue;
     g_pressed_at_ = -10;
@@ -89,6 +92,7 @@ const Command* CommandRegistry::pressed(const Context& context) const {
   const Command* found = nullptr;
   for (const Command& command : commands_) {
     if (command.chord == 0 || (!command.view.empty() && command.view != context.focused_view)) continue;
+    if (!command.view.empty() && ImGui::GetTopMostPopupModal() != nullptr) continue;  // the keys are the question's
     const bool plain = (command.chord & (ImGuiMod_Ctrl | ImGuiMod_Alt)) == 0 && (command.chord & ~ImGuiMod_Mask_) < ImGuiKey_F1;
     if (plain && ImGui::GetIO().WantTextInput) continue;
     if (!ImGui::IsKeyChordPressed(command.chord)) continue;
@@ -100,7 +104,12 @@ const Command* CommandRegistry::pressed(const Context& context) const {
 
 void CommandRegistry::handle_keys(Context& context) {
   if (handle_sequence(context)) return;
-  if (const Command* command = pressed(context)) run(command->id, context);
+  const Command* command = pressed(context);
+  if (command == nullptr) return;
+  // Enter and Space of a command do not press the button, too, that navigation is at.
+  ImGuiContext& state = *ImGui::GetCurrentContext();
+  state.NavActivateId = state.NavActivateDownId = state.NavActivatePressedId = 0;
+  run(command->id, context);
 }
 
 void CommandRegistry::rebind(const std::string& id, ImGuiKeyChord chord, std::string keys) {

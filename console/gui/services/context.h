@@ -12,6 +12,7 @@
 #include "console/gui/data/background.h"
 #include "console/gui/data/source.h"
 #include "console/gui/data/state.h"
+#include "console/gui/recipe/workbench.h"
 #include "console/gui/services/alert_center.h"
 #include "console/gui/services/confirmation.h"
 #include "console/gui/services/prompt.h"
@@ -70,6 +71,7 @@ struct Context {
   CommandRegistry& commands;
   Background& background;
   Selection selection;
+  RecipeWorkbench recipe;
 
   std::string workspace = "watch";
   std::string cli_line;       // what the last action would be on the command line
@@ -93,7 +95,7 @@ struct Context {
   bool keep_wanted = false;                        // it has changed
   // A view in which something moves says in each frame how soon it wants the next one.
   double redraw_within_s = std::numeric_limits<double>::infinity();
-  bool palette_wanted = false, quit_wanted = false, reset_layout_wanted = false, style_changed = false;
+  bool palette_wanted = false, open_recipe_wanted = false, quit_wanted = false, reset_layout_wanted = false, style_changed = false;
   double events_per_s = 0, frame_ms = 0;
 
   // The current run, or null.

@@ -17,7 +17,14 @@ class Commands : public ConsoleTest {
  protected:
   static void SetUpTestSuite() { start(Graphics::Mode::none, 1600, 900); }
 
+  // ImGui outlives the console: a field that had the keyboard would keep it, and a question would stay open.
+  static void forget_the_console_before() {
+    ImGui::ClearActiveID();
+    ImGui::ClosePopupsOverWindow(nullptr, false);
+  }
+
   void open_scene(int index) {
+    forget_the_console_before();
     open(scene_options(data_scenes()[static_cast<size_t>(index)], folder_.path()));
     if (const auto& change = data_scenes()[static_cast<size_t>(index)].change) change(context());
     frames(3);
@@ -33,8 +40,7 @@ class Commands : public ConsoleTest {
   const Command& fresh(const std::string& id) {
     Options options = scene_options(data_scenes()[1], folder_.path());
     options.demo_runs = 3;
-    ImGui::ClearActiveID();  // ImGui outlives the console: a field that had the keyboard would keep it
-    ImGui::ClosePopupsOverWindow(nullptr, false);
+    forget_the_console_before();
     open(options);
     return *context().commands.find(id);
   }

@@ -1,5 +1,5 @@
 // `check --fix`: safe changes are made in the recipe's own text, others are offered, and a parent is never written.
-#include "console/cli/recipe_fix.h"
+#include "shared/support_matrix/recipe_fix.h"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,8 @@
 
 #include "tests/support/temporary_folder.h"
 
-namespace ringwright::cli {
+namespace ringwright::support_matrix {
 namespace {
-
-using support_matrix::Target;
 
 constexpr const char* kParent =
     "sft: {max_num_steps: 1}  # parent\n"
@@ -41,8 +39,15 @@ class Recipes {
     text << std::ifstream(folder_ / name).rdbuf();
     return text.str();
   }
-  RecipeFix fix(const std::vector<Target>& targets = {Target::ringwright}, const std::vector<std::string>& overrides = {}) const {
-    return fix_recipe(folder_ / "child.yaml", overrides, targets, {.look_at_files = false, .machine = support_matrix::Machine{}});
+  struct Fixed : RecipeFix {
+    recipe::EditedRecipe edited;
+  };
+  Fixed fix(const std::vector<Target>& targets = {Target::ringwright}, const std::vector<std::string>& overrides = {}) const {
+    const std::filesystem::path file = folder_ / "child.yaml";
+    const CheckOptions how{.look_at_files = false, .machine = Machine{}};
+    Fixed fixed{fix_recipe(file, read("child.yaml"), overrides, targets, how), {}};
+    fixed.edited = recipe::edit_recipe(file, fixed.edits);
+    return fixed;
   }
 
  private:
@@ -58,7 +63,7 @@ std::vector<std::string> made(const RecipeFix& fix) {
 
 TEST(RecipeFix, MakesSafeChangesAndOffersTheOthers) {
   const Recipes recipes;
-  const RecipeFix fix = recipes.fix();
+  const auto fix = recipes.fix();
   EXPECT_EQ(made(fix), (std::vector<std::string>{"checkpointing.save_consolidated=every", "policy.dtensor_cfg.sequence_parallel=false"}));
   ASSERT_EQ(fix.left.size(), 1U);
   EXPECT_EQ(fix.left[0].code, "RW-GUARD-150");
@@ -68,7 +73,7 @@ TEST(RecipeFix, MakesSafeChangesAndOffersTheOthers) {
 
 TEST(RecipeFix, WritesNothingByItselfAndNeverAParent) {
   const Recipes recipes;
-  const RecipeFix fix = recipes.fix();
+  const auto fix = recipes.fix();
   EXPECT_EQ(recipes.read("child.yaml"), kChild);
   recipe::save(fix.edited);
   EXPECT_EQ(recipes.read("parent.yaml"), kParent);
@@ -78,20 +83,20 @@ TEST(RecipeFix, WritesNothingByItselfAndNeverAParent) {
 TEST(RecipeFix, WhatItLeavesHasNothingSafeToDo) {
   const Recipes recipes;
   recipe::save(recipes.fix().edited);
-  const RecipeFix again = recipes.fix();
+  const auto again = recipes.fix();
   EXPECT_EQ(made(again), std::vector<std::string>());
   EXPECT_EQ(again.edited.before, again.edited.after);
 }
 
 TEST(RecipeFix, AnOverrideOfTheCommandLineIsLeftAlone) {
-  const RecipeFix fix = Recipes().fix({Target::ringwright}, {"policy.dtensor_cfg.sequence_parallel=true"});
+  const auto fix = Recipes().fix({Target::ringwright}, {"policy.dtensor_cfg.sequence_parallel=true"});
   EXPECT_EQ(made(fix), std::vector<std::string>{"checkpointing.save_consolidated=every"});
 }
 
 TEST(RecipeFix, AKeyOfAParentThatGoesIsNullInTheChild) {
   Recipes recipes("defaults: parent.yaml\n");
   recipes.write("parent.yaml", std::string(kParent) + "ringwright: {restart: {max: 2}}\n");
-  const RecipeFix fix = recipes.fix();
+  const auto fix = recipes.fix();
   EXPECT_EQ(made(fix), (std::vector<std::string>{"policy.dtensor_cfg.sequence_parallel=false", "~ringwright.restart"}));
   recipe::save(fix.edited);
   EXPECT_FALSE(support_matrix::refused(recipes.fix().findings)) << fix.edited.after;
@@ -99,11 +104,11 @@ TEST(RecipeFix, AKeyOfAParentThatGoesIsNullInTheChild) {
 
 TEST(RecipeFix, AChangeThatBringsUpAnotherRowIsFollowed) {
   Recipes recipes("defaults: parent.yaml\npolicy: {dtensor_cfg: {sequence_parallel: false, automodel_kwargs: {backend: {enable_deepep: true}}}}\n");
-  const RecipeFix fix = recipes.fix({Target::automodel_0_6});
+  const auto fix = recipes.fix({Target::automodel_0_6});
   EXPECT_EQ(made(fix), (std::vector<std::string>{"policy.dtensor_cfg.automodel_kwargs.backend.dispatcher=deepep",
                                                  "policy.dtensor_cfg.automodel_kwargs.backend.experts=gmm",
                                                  "~policy.dtensor_cfg.automodel_kwargs.backend.enable_deepep"}));
 }
 
 }  // namespace
-}  // namespace ringwright::cli
+}  // namespace ringwright::support_matrix

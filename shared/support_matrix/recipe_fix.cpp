@@ -1,24 +1,20 @@
-#include "console/cli/recipe_fix.h"
+#include "shared/support_matrix/recipe_fix.h"
 
 #include <algorithm>
 
 #include "shared/recipe/node.h"
 
-namespace ringwright::cli {
+namespace ringwright::support_matrix {
 namespace {
-
-using support_matrix::Change;
-using support_matrix::Finding;
-using support_matrix::Verdict;
 
 constexpr int kRoundsMax = 8;  // a change can bring up another row, hardly ever a third
 
-bool stops_one(const Finding& finding, const std::vector<support_matrix::Target>& targets) {
-  return std::any_of(targets.begin(), targets.end(), [&](auto target) { return support_matrix::stops(finding.verdict(target)); });
+bool stops_one(const Finding& finding, const std::vector<Target>& targets) {
+  return std::any_of(targets.begin(), targets.end(), [&](auto target) { return stops(finding.verdict(target)); });
 }
 
 // What stops a target, and what runs on a condition that a change takes away.
-bool wants_change(const Finding& finding, const std::vector<support_matrix::Target>& targets) {
+bool wants_change(const Finding& finding, const std::vector<Target>& targets) {
   const bool conditional = std::any_of(targets.begin(), targets.end(), [&](auto target) { return finding.verdict(target) == Verdict::conditional; });
   return !finding.changes.empty() && (conditional || stops_one(finding, targets));
 }
@@ -30,35 +26,33 @@ bool has_key(const std::vector<Change>& changes, const std::string& key) {
 // Whether all of a finding's changes can be made without asking: safe, in the file, and not made before.
 bool can_be_made(const Finding& finding, const recipe::Recipe& recipe, const std::vector<Change>& made) {
   return std::all_of(finding.changes.begin(), finding.changes.end(), [&](const Change& change) {
-    return change.effect == support_matrix::Effect::safe && !has_key(made, change.key) &&
-           recipe::find_origin(recipe, change.key).file != recipe::kCommandLine;
+    return change.effect == Effect::safe && !has_key(made, change.key) && recipe::find_origin(recipe, change.key).file != recipe::kCommandLine;
   });
 }
 
 std::vector<std::string> as_overrides(const std::vector<Change>& changes) {
   std::vector<std::string> overrides;
-  for (const Change& change : changes) overrides.push_back((change.removes ? "" : "++") + support_matrix::as_override(change));
+  for (const Change& change : changes) overrides.push_back((change.removes ? "" : "++") + as_override(change));
   return overrides;
-}
-
-// A key that a parent has cannot be taken out of the child: there it is null.
-recipe::TextEdit as_edit(const Change& change, const recipe::Recipe& as_it_was) {
-  if (!change.removes) return recipe::parse_set("++" + support_matrix::as_override(change));
-  const bool is_own = recipe::find_origin(as_it_was, change.key).file == as_it_was.file.string();
-  return is_own ? recipe::make_unset(change.key) : recipe::parse_set("++" + change.key + "=null");
 }
 
 }  // namespace
 
-RecipeFix fix_recipe(const std::filesystem::path& file, const std::vector<std::string>& overrides, const std::vector<support_matrix::Target>& targets,
-                     const support_matrix::CheckOptions& how, const std::filesystem::path& output) {
+recipe::TextEdit as_edit(const Change& change, const recipe::Recipe& recipe) {
+  if (!change.removes) return recipe::parse_set("++" + as_override(change));
+  const bool is_own = recipe::find_origin(recipe, change.key).file == recipe.file.string();
+  return is_own ? recipe::make_unset(change.key) : recipe::parse_set("++" + change.key + "=null");
+}
+
+RecipeFix fix_recipe(const std::filesystem::path& file, const std::string& text, const std::vector<std::string>& overrides,
+                     const std::vector<Target>& targets, const CheckOptions& how) {
   RecipeFix fix;
+  const recipe::Recipe asked = recipe::load_recipe_text(file, text, overrides);
   for (int round = 0; round < kRoundsMax; ++round) {
     std::vector<std::string> all = as_overrides(fix.made);  // below those of the command line, which win
     all.insert(all.end(), overrides.begin(), overrides.end());
-    fix.recipe = recipe::load_recipe(file, all);
-    const recipe::Recipe asked = recipe::load_recipe(file, overrides);
-    fix.findings = support_matrix::check(fix.recipe, how);
+    fix.recipe = recipe::load_recipe_text(file, text, all);
+    fix.findings = check(fix.recipe, how);
     const size_t made_before = fix.made.size();
     for (const Finding& finding : fix.findings)
       if (wants_change(finding, targets) && can_be_made(finding, asked, fix.made))
@@ -67,11 +61,9 @@ RecipeFix fix_recipe(const std::filesystem::path& file, const std::vector<std::s
   }
   for (const Finding& finding : fix.findings)
     if (stops_one(finding, targets) && !finding.changes.empty()) fix.left.push_back(finding);
-  const recipe::Recipe as_it_was = recipe::load_recipe(file);
-  std::vector<recipe::TextEdit> edits;
-  for (const Change& change : fix.made) edits.push_back(as_edit(change, as_it_was));
-  fix.edited = recipe::edit_recipe(file, edits, output);
+  const recipe::Recipe as_it_was = recipe::load_recipe_text(file, text);
+  for (const Change& change : fix.made) fix.edits.push_back(as_edit(change, as_it_was));
   return fix;
 }
 
-}  // namespace ringwright::cli
+}  // namespace ringwright::support_matrix

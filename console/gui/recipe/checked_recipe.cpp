@@ -1,0 +1,140 @@
+#include "console/gui/recipe/checked_recipe.h"
+
+#include <charconv>
+#include <chrono>
+
+#include "console/gui/recipe/line_ends.h"
+
+namespace ringwright::gui {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+// "recipe.yaml:3:5" of an error's place, where the file is this one.
+void place_fault(const fs::path& file, CheckedRecipe& checked) {
+  const std::string& where = checked.fault->where;
+  const std::string start = file.string() + ":";
+  if (!where.starts_with(start)) return;
+  const char* end = where.data() + where.size();
+  const auto line = std::from_chars(where.data() + start.size(), end, checked.fault_line);
+  if (line.ec != std::errc() || line.ptr == end || *line.ptr != ':') return;
+  std::from_chars(line.ptr + 1, end, checked.fault_column);
+}
+
+ErrorParts internal_error(const std::exception& error, const std::string& where) {
+  return {"RW-GUI-020", std::string("an internal error: ") + error.what(), where, "", "report it with this recipe"};
+}
+
+std::optional<Price> price_of_text(const fs::path& file, const std::string& text, const support_matrix::CheckOptions& options) {
+  try {
+    const recipe::Recipe recipe = recipe::load_recipe_text(file, text);
+    return price_of(support_matrix::recipe_flow(recipe, options), support_matrix::recipe_estimate(recipe, options),
+                    find_model(recipe, options.model_folder));
+  } catch (const std::exception&) {
+    return std::nullopt;  // what the file held before is not what is looked at
+  }
+}
+
+void look_at_step(const support_matrix::CheckOptions& options, CheckedRecipe& checked) {
+  try {
+    checked.flow = support_matrix::recipe_flow(*checked.recipe, options);
+    checked.estimate = support_matrix::recipe_estimate(*checked.recipe, options);
+    checked.price = price_of(*checked.flow, checked.estimate, checked.model);
+  } catch (const Error& error) {
+    checked.flow_fault = error.parts();
+  }
+}
+
+}  // namespace
+
+std::optional<model::ModelConfig> find_model(const recipe::Recipe& recipe, const fs::path& chosen) {
+  try {
+    const fs::path folder = chosen.empty() ? recipe::resolve_name(recipe, value_text(recipe, "policy.model_name")) : chosen;
+    return model::read_model_config(folder);
+  } catch (const Error&) {
+    return std::nullopt;  // the guards say why
+  }
+}
+
+support_matrix::CheckOptions check_options(const fs::path& model_folder) {
+  support_matrix::CheckOptions options;
+  options.model_folder = model_folder;
+  return options;
+}
+
+CheckedRecipe check_recipe(const CheckQuestion& question) {
+  const auto start = Clock::now();
+  CheckedRecipe checked;
+  checked.version = question.version;
+  checked.text = question.text;
+  const support_matrix::CheckOptions options = check_options(question.model_folder);
+  try {
+    checked.recipe = std::make_shared<recipe::Recipe>(recipe::load_recipe_text(question.file, question.text));
+  } catch (const Error& error) {
+    checked.fault = error.parts();
+    place_fault(question.file, checked);
+    return checked;
+  } catch (const std::exception& error) {
+    checked.fault = internal_error(error, question.file.string());
+    return checked;
+  }
+  checked.parents = load_parents(*checked.recipe);
+  checked.line_ends = line_ends(*checked.recipe, checked.parents.get());
+  checked.model = find_model(*checked.recipe, question.model_folder);
+  try {
+    checked.findings = support_matrix::check(*checked.recipe, options);
+    look_at_step(options, checked);
+  } catch (const Error& error) {
+    checked.check_fault = error.parts();
+  } catch (const std::exception& error) {
+    checked.check_fault = internal_error(error, question.file.string());
+  }
+  checked.saved_price = question.saved_text == question.text ? checked.price : price_of_text(question.file, question.saved_text, options);
+  checked.took_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  return checked;
+}
+
+RecipeChecker::RecipeChecker() : thread_([this](const std::stop_token& stop) { loop(stop); }) {}
+
+void RecipeChecker::ask(CheckQuestion question) {
+  {
+    std::scoped_lock lock(mutex_);
+    asked_ = std::move(question);
+    ++asked_count_;
+  }
+  wake_.notify_one();
+}
+
+std::shared_ptr<const CheckedRecipe> RecipeChecker::answer() const {
+  std::scoped_lock lock(mutex_);
+  return answer_;
+}
+
+bool RecipeChecker::is_checking() const {
+  std::scoped_lock lock(mutex_);
+  return checking_ || asked_.has_value();
+}
+
+void RecipeChecker::loop(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (wake_.wait(lock, stop, [this] { return asked_.has_value(); })) {
+    // Each key that is typed begins the wait again.
+    uint64_t seen = asked_count_ - 1;
+    while (seen != asked_count_ && !stop.stop_requested()) {
+      seen = asked_count_;
+      wake_.wait_for(lock, stop, std::chrono::milliseconds(kRecheckDelayMs), [&] { return asked_count_ != seen; });
+    }
+    if (stop.stop_requested()) return;
+    const CheckQuestion question = std::move(*asked_);
+    asked_.reset();
+    checking_ = true;
+    lock.unlock();
+    auto answer = std::make_shared<const CheckedRecipe>(check_recipe(question));
+    lock.lock();
+    answer_ = std::move(answer);
+    checking_ = false;
+  }
+}
+
+}  // namespace ringwright::gui

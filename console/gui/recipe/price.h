@@ -1,0 +1,27 @@
+// What a recipe's mesh costs each rank, in the few numbers by which meshes are compared.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "shared/estimate/estimate.h"
+#include "shared/model/config.h"
+#include "shared/recipe/recipe.h"
+#include "shared/support_matrix/recipe_flow.h"
+
+namespace ringwright::gui {
+
+struct Price {
+  int64_t tokens_per_rank = 0;             // slots of one microbatch
+  std::optional<int64_t> memory_bytes;     // of a rank; nullopt: the model is not at hand
+  double slowest_percent = 100;            // causal work of the slowest rank, the mean being 100
+  std::optional<int64_t> attention_bytes;  // that the slowest rank receives in one layer and step, by the method that is chosen;
+                                           // nullopt: the model is not at hand
+};
+
+// nullopt where the layout does not take the lengths. `estimate` and `model`: of the same recipe.
+std::optional<Price> price_of(const support_matrix::RecipeFlow& flow, const std::optional<estimate::Estimate>& estimate,
+                              const std::optional<model::ModelConfig>& model);
+
+}  // namespace ringwright::gui

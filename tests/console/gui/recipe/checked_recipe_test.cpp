@@ -1,0 +1,165 @@
+#include "console/gui/recipe/checked_recipe.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "console/gui/recipe/completion.h"
+#include "console/gui/recipe/guard_rows.h"
+#include "console/gui/recipe/mesh_plan.h"
+#include "tests/support/eventually.h"
+#include "tests/support/temporary_folder.h"
+
+namespace ringwright::gui {
+namespace {
+
+using support_matrix::Target;
+
+const std::string kBase =
+    "sft:\n  max_num_steps: 5\n  max_num_epochs: 1\n"
+    "policy:\n  model_name: no-such-model\n  tokenizer: {name: \"${policy.model_name}\"}\n  train_global_batch_size: 4\n"
+    "  train_micro_batch_size: 1\n  max_total_sequence_length: 512\n  precision: float32\n"
+    "  make_sequence_length_divisible_by: ${mul:2, ${policy.dtensor_cfg.context_parallel_size}}\n"
+    "  dtensor_cfg:\n    enabled: true\n    tensor_parallel_size: 1\n    context_parallel_size: 1\n"
+    "data:\n  train: {dataset_name: no-such-data}\n"
+    "cluster:\n  num_nodes: 1\n  gpus_per_node: 4\n";
+
+class CheckedRecipeTest : public ::testing::Test {
+ protected:
+  CheckedRecipe check(const std::string& text) const {
+    std::ofstream(folder_.path() / "base.yaml") << kBase;
+    return check_recipe({1, folder_.path() / "child.yaml", text, text, {}});
+  }
+  CheckedRecipe child(const std::string& own) const { return check("defaults: base.yaml\n" + own); }
+
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(CheckedRecipeTest, ATextThatIsNoYamlSaysWhere) {
+  const CheckedRecipe checked = check("a:\n  b: [1, 2\nc: 3\n");
+  ASSERT_TRUE(checked.fault);
+  EXPECT_GT(checked.fault_line, 1);
+  EXPECT_EQ(checked.recipe, nullptr);
+  EXPECT_TRUE(guard_list(checked, Target::ringwright).rows.empty());
+  EXPECT_EQ(target_words(checked, Target::ringwright), "not checked");
+}
+
+TEST_F(CheckedRecipeTest, WhatIsMissingIsSkippedAndNeverPassed) {
+  const GuardList guards = guard_list(child("policy:\n  max_grad_norm: 1.0\n"), Target::ringwright);
+  EXPECT_GT(guards.counts[static_cast<size_t>(GuardState::skipped)], 0);
+  EXPECT_GT(guards.counts[static_cast<size_t>(GuardState::passed)], 0);
+  EXPECT_TRUE(std::is_sorted(guards.rows.begin(), guards.rows.end(), [](const GuardRow& a, const GuardRow& b) { return a.state < b.state; }));
+}
+
+TEST_F(CheckedRecipeTest, AGuardThatCannotBeAskedIsSkippedAsAnInternalError) {
+  CheckedRecipe checked = child("");
+  checked.check_fault = ErrorParts{"RW-GUI-020", "an internal error: x", "", "", ""};
+  const GuardList guards = guard_list(checked, Target::ringwright);
+  EXPECT_EQ(guards.counts[static_cast<size_t>(GuardState::passed)], 0);
+  EXPECT_GT(guards.counts[static_cast<size_t>(GuardState::skipped)], 10);
+  EXPECT_EQ(target_words(checked, Target::ringwright), "not checked");
+}
+
+TEST_F(CheckedRecipeTest, ARefusalComesFirstWithItsPlaceInThisText) {
+  const CheckedRecipe checked = child("policy:\n  dtensor_cfg:\n    context_parallel_size: 3\n");
+  const GuardList guards = guard_list(checked, Target::ringwright);
+  ASSERT_NE(guards.first_refused(), nullptr);
+  EXPECT_THAT(target_words(checked, Target::ringwright), ::testing::StartsWith("refused"));
+}
+
+TEST_F(CheckedRecipeTest, AnUnknownKeyIsAWarningAtItsLine) {
+  const GuardList guards = guard_list(child("policy:\n  train_micro_batch_sise: 1\n"), Target::ringwright);
+  const auto row = std::find_if(guards.rows.begin(), guards.rows.end(), [](const GuardRow& each) { return each.code == "RW-RECIPE-101"; });
+  ASSERT_NE(row, guards.rows.end());
+  EXPECT_EQ(row->state, GuardState::warning);
+  EXPECT_TRUE(row->own_line);
+  EXPECT_EQ(row->origin.line, 3);
+}
+
+TEST_F(CheckedRecipeTest, LinesSayWhatParentsHaveAndWhatInterpolationsComeTo) {
+  const CheckedRecipe checked = child("policy:\n  dtensor_cfg:\n    context_parallel_size: 2\n  max_total_sequence_length: ${mul:4, 256}\n");
+  ASSERT_GE(checked.line_ends.size(), 5u);
+  EXPECT_EQ(checked.line_ends[3], "base.yaml:15 has 1");
+  EXPECT_THAT(checked.line_ends[4], ::testing::StartsWith("= 1024"));
+  EXPECT_EQ(checked.line_ends[0], "");
+}
+
+TEST_F(CheckedRecipeTest, EachDimensionOffersWhatMakesAMesh) {
+  const MeshPlan plan = plan_mesh(child("policy:\n  dtensor_cfg:\n    context_parallel_size: 2\n"));
+  EXPECT_EQ(plan.world(), 4);
+  EXPECT_EQ(plan.value("dp"), 2);
+  const MeshDimension& cp = plan.dimensions[2];
+  EXPECT_EQ(cp.valid, (std::vector<int>{1, 2, 4}));
+  EXPECT_EQ(cp.next(1), 4);
+  EXPECT_EQ(cp.next(-1), 1);
+  ASSERT_TRUE(plan.mesh);
+  EXPECT_EQ(plan.mesh->group("cp", 3), (std::vector<int>{2, 3}));
+}
+
+TEST_F(CheckedRecipeTest, ASizeThatMakesNoMeshIsShownWithItsRule) {
+  const MeshPlan plan = plan_mesh(child("policy:\n  dtensor_cfg:\n    context_parallel_size: 3\n"));
+  EXPECT_FALSE(plan.mesh);
+  ASSERT_TRUE(plan.fault);
+  EXPECT_FALSE(plan.dimensions[2].is_valid());
+  EXPECT_EQ(plan.dimensions[2].next(1), 4);
+}
+
+TEST_F(CheckedRecipeTest, HoldingTheDataRanksChangesTheWorld) {
+  const MeshPlan plan = plan_mesh(child("policy:\n  dtensor_cfg:\n    context_parallel_size: 2\n"));
+  const auto changes = mesh_changes(plan, plan.dimensions[2], 4, true);
+  ASSERT_EQ(changes.size(), 2u);
+  EXPECT_EQ(support_matrix::as_override(changes[1]), "cluster.gpus_per_node=8");
+  EXPECT_EQ(mesh_changes(plan, plan.dimensions[2], 4, false).size(), 1u);
+}
+
+TEST_F(CheckedRecipeTest, ThePriceIsOfThisTextAndOfTheFile) {
+  std::ofstream(folder_.path() / "base.yaml") << kBase;
+  const std::string saved = "defaults: base.yaml\n", now = saved + "policy:\n  dtensor_cfg:\n    context_parallel_size: 2\n";
+  const CheckedRecipe checked = check_recipe({1, folder_.path() / "child.yaml", now, saved, {}});
+  ASSERT_TRUE(checked.price && checked.saved_price);
+  EXPECT_EQ(checked.saved_price->tokens_per_rank, 512);
+  EXPECT_EQ(checked.price->tokens_per_rank, 256);
+}
+
+TEST_F(CheckedRecipeTest, SuggestionsPassTheGuards) {
+  const CheckedRecipe checked = child("");
+  const auto found = suggest_meshes({1, folder_.path() / "child.yaml", checked.text, "", {}}, plan_mesh(checked));
+  EXPECT_LE(found.size(), 3u);
+  ASSERT_FALSE(found.empty());
+  for (const MeshSuggestion& each : found)
+    EXPECT_FALSE(guard_list(child("policy:\n  dtensor_cfg:\n    context_parallel_size: " + std::to_string(each.cp) +
+                                  "\n    tensor_parallel_size: " + std::to_string(each.tp) + "\n"),
+                            Target::ringwright)
+                     .first_refused());
+}
+
+TEST_F(CheckedRecipeTest, TheCheckerAnswersTheLastQuestion) {
+  std::ofstream(folder_.path() / "base.yaml") << kBase;
+  RecipeChecker checker;
+  for (uint64_t version = 1; version <= 3; ++version)
+    checker.ask({version, folder_.path() / "child.yaml", "defaults: base.yaml\nx: " + std::to_string(version), "", {}});
+  EXPECT_TRUE(test::eventually([&] { return !checker.is_checking(); }, 10, [] {}));
+  ASSERT_NE(checker.answer(), nullptr);
+  EXPECT_EQ(checker.answer()->version, 3u);
+}
+
+std::vector<std::string> names_at(const std::string& text, const std::string& before) {
+  std::vector<std::string> names;
+  for (const Completion& each : completions(text, outline(text), text.find(before) + before.size()).items) names.push_back(each.name);
+  return names;
+}
+
+TEST(Completions, KeysOfTheSectionThatAreNotWritten) {
+  EXPECT_THAT(names_at("policy:\n  dtensor_cfg:\n    tens\n", "    tens"), ::testing::ElementsAre("tensor_parallel_size"));
+  EXPECT_TRUE(names_at("policy:\n  dtensor_cfg:\n    tensor_parallel_size: 1\n    tens\n", "1\n    tens").empty());
+  EXPECT_THAT(names_at("pol", "pol"), ::testing::ElementsAre("policy"));
+}
+
+TEST(Completions, WordsOfAValue) {
+  EXPECT_THAT(names_at("policy:\n  sequence_packing:\n    enabled: t\n", "enabled: t"), ::testing::ElementsAre("true"));
+  EXPECT_THAT(names_at("ringwright:\n  cp:\n    method: \n", "method: "), ::testing::Contains("ring"));
+  EXPECT_TRUE(names_at("a: 1 # pol", "# pol").empty());
+}
+
+}  // namespace
+}  // namespace ringwright::gui
