@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "shared/base/text.h"
 #include "shared/recipe/expression.h"
 #include "shared/recipe/failure.h"
 #include "shared/recipe/interpolation.h"
@@ -197,6 +198,10 @@ class OverrideParser : private TextCursor {
 
 }  // namespace
 
-Override parse_override(const std::string& text, const Origin& origin) { return OverrideParser(text, origin).parse(); }
+Override parse_override(const std::string& text, const Origin& origin) {
+  if (text::valid_utf8(text) != text)
+    fail("RW-RECIPE-012", "'" + text::valid_utf8(text) + "' is not UTF-8 text", origin, "UTF-8", "write it in a terminal that is set to UTF-8");
+  return OverrideParser(text, origin).parse();
+}
 
 }  // namespace ringwright::recipe

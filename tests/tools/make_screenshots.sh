@@ -12,7 +12,8 @@ if [ -z "${RINGWRIGHT_IN_XVFB:-}" ]; then
 fi
 for theme in dark light; do
   "$bin/ringwright-console" --screenshot "$out/watch-$theme.png" --view watch --demo 24 --theme "$theme" --scale 1 --size 1600x900
-  "$bin/ringwright-console" --screenshot "$out/layout-$theme.png" --view prepare --demo 24 --theme "$theme" --scale 1 --size 1600x900
+  "$bin/ringwright-console" --screenshot "$out/prepare-$theme.png" --view prepare --demo 24 --recipe "$root/assets/recipes/demo-sft-cp2.yaml" --theme "$theme" \
+    --scale 1 --size 1600x900
 done
 for view in compare investigate; do
   "$bin/ringwright-console" --screenshot "$out/$view-dark.png" --view "$view" --demo 24 --theme dark --scale 1 --size 1600x900

@@ -202,6 +202,8 @@ TEST(RecipeEdit, AKeyWhoseChangeWouldChangeOthersIsRefused) {
   EXPECT_EQ(parts.code, "RW-RECIPE-040");
   EXPECT_THAT(parts.what, HasSubstr("'policy.model_name' would change with it"));
   EXPECT_EQ(error_code([&] { edit_recipe(family.child, {parse_set("+policy._override_=true")}); }), "RW-RECIPE-040");
+  for (const char* change : {"policy.precision=x${ \x7f\xff\xfe}*e", "policy.\xff=1"})
+    EXPECT_EQ(error_code([&] { parse_set(change); }), "RW-RECIPE-012") << "bytes that are no text";
   EXPECT_EQ(error_code([&] { edit_recipe(family.child, {parse_set("defaults=other.yaml")}); }), "RW-RECIPE-040");
   EXPECT_EQ(error_code([&] {
               edit_recipe(family.child, {parse_set("policy.precision="
