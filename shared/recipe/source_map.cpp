@@ -133,6 +133,7 @@ class Measure {
   // Nothing, or one of the words for it, which the parser does not tell apart.
   void take_null(SourceNode& node, size_t from) const {
     constexpr std::string_view kWords[] = {"~", "null", "Null", "NULL"};
+    from = std::min(from, text_.size());  // the parser lets some texts pass that no outline fits
     size_t word = from;
     while (is_blank(word)) ++word;
     const std::string_view written = text_.substr(word, find_any(" \t\r\n,[]{}", word) - word);
@@ -166,7 +167,7 @@ class Measure {
         const size_t dash = skip_gap(cursor);
         node.odd = node.odd || at(dash) != '-';
         node.dashes.push_back(dash);
-        this->node(item, dash + 1, static_cast<long>(node.column), false);
+        this->node(item, std::min(dash + 1, text_.size()), static_cast<long>(node.column), false);
         cursor = item.end;
       }
     } else {

@@ -212,6 +212,12 @@ TEST(RecipeEdit, AKeyWhoseChangeWouldChangeOthersIsRefused) {
             "RW-RECIPE-040");
 }
 
+// The parser takes such a text, and says other places than those where things stand.
+TEST(RecipeEdit, ATextThatTheParserMisreadsIsRefused) {
+  const std::string text = "a:\r\n- b: !\r'A    tex\"\r\n- #d !";
+  EXPECT_TRUE(error_code([&] { edit_text(text, "recipe.yaml", make_unset(" .b")); }).starts_with("RW-RECIPE-"));
+}
+
 TEST(RecipeEdit, AMistypedKeyIsRefusedUnlessItIsMeant) {
   const TemporaryFolder folder;
   const fs::path file = folder.write("r.yaml", "policy: {precision: float32, mine: {a: 1}}\n");
