@@ -11,6 +11,15 @@ std::unique_ptr<Graphics> ConsoleTest::graphics_;
 ImGuiTestEngine* ConsoleTest::engine_ = nullptr;
 ConsoleTest* ConsoleTest::current_ = nullptr;
 
+Options demo_options(int runs, const std::string& view) {
+  Options options;
+  options.demo_runs = runs;
+  options.view = view;
+  options.theme = "dark";
+  options.scale = 1;
+  return options;
+}
+
 void ConsoleTest::SetUpTestSuite() { start(Graphics::Mode::none, 1600, 900); }
 
 void ConsoleTest::start(Graphics::Mode mode, int width, int height) {

@@ -17,7 +17,21 @@
 namespace ringwright::gui {
 
 // One window and one engine for a whole suite; each test has an application of its own.
+// Of a console that shows so many synthetic runs, dark, at 100 %.
+Options demo_options(int runs, const std::string& view = "watch");
+
 class ConsoleTest : public ::testing::Test {
+ public:
+  // What the test engine's scripts reach through self().
+  static ConsoleTest& self() { return *current_; }
+  Application& app() { return *application_; }
+  Context& context() { return application_->context(); }
+  // Draws frames until `condition` holds, at most 20 s.
+  template <class Condition>
+  bool eventually(Condition condition) {
+    return test::eventually(condition, 20, [this] { frames(1); });
+  }
+
  protected:
   static void SetUpTestSuite();
   static void TearDownTestSuite();
@@ -28,17 +42,9 @@ class ConsoleTest : public ::testing::Test {
 
   void open(const Options& options);
   void frames(int count);
-  // Draws frames until `condition` holds, at most 20 s.
-  template <class Condition>
-  bool eventually(Condition condition) {
-    return test::eventually(condition, 20, [this] { frames(1); });
-  }
   // Runs `steps` as a script of the test engine, which reaches the fixture through self(). Fails when it takes longer than 30 s.
   void drive(void (*steps)(ImGuiTestContext*));
-  static ConsoleTest& self() { return *current_; }
 
-  Application& app() { return *application_; }
-  Context& context() { return application_->context(); }
   static const Graphics& graphics() { return *graphics_; }
   bool window_is_sound(const char* name) const;
 

@@ -14,24 +14,10 @@
 namespace ringwright::gui {
 namespace {
 
-Options demo(int runs, const char* view = "watch") {
-  Options options;
-  options.demo_runs = runs;
-  options.view = view;
-  options.theme = "dark";
-  options.scale = 1;
-  return options;
-}
-
-class Console : public ConsoleTest {
- public:
-  using ConsoleTest::app;
-  using ConsoleTest::context;
-  static Console& self() { return static_cast<Console&>(ConsoleTest::self()); }
-};
+class Console : public ConsoleTest {};
 
 TEST_F(Console, EachWorkspaceOpensItsViews) {
-  open(demo(12));
+  open(demo_options(12));
   drive([](ImGuiTestContext* engine) {
     for (const WorkspaceEntry& entry : workspaces()) {
       engine->ItemClick(("//###shell.top/###workspace." + std::string(entry.id)).c_str());
@@ -43,7 +29,7 @@ TEST_F(Console, EachWorkspaceOpensItsViews) {
 }
 
 TEST_F(Console, AClickOnARowSelectsTheRunEverywhere) {
-  open(demo(12));
+  open(demo_options(12));
   drive([](ImGuiTestContext* engine) {
     const std::string failed = [] {
       for (const auto& run : self().context().state.runs()) {
@@ -64,7 +50,7 @@ TEST_F(Console, AClickOnARowSelectsTheRunEverywhere) {
 }
 
 TEST_F(Console, TheFilterLeavesTheRunsThatMatch) {
-  open(demo(40));
+  open(demo_options(40));
   drive([](ImGuiTestContext* engine) {
     engine->SetRef("//###view.runs");
     engine->ItemInputValue("###runs.filter", "failed");
@@ -81,7 +67,7 @@ TEST_F(Console, TheFilterLeavesTheRunsThatMatch) {
 }
 
 TEST_F(Console, ThePaletteRunsACommandAndSaysWhyOneIsRefused) {
-  open(demo(6));
+  open(demo_options(6));
   drive([](ImGuiTestContext* engine) {
     const std::string before(theme().name);
     engine->ItemClick("//###shell.top/###palette.open");
@@ -98,7 +84,7 @@ TEST_F(Console, ThePaletteRunsACommandAndSaysWhyOneIsRefused) {
 }
 
 TEST_F(Console, StopAsksNothingAndKillAsks) {
-  open(demo(3));
+  open(demo_options(3));
   drive([](ImGuiTestContext* engine) {
     const std::string id = self().context().selection.run;
     engine->SetRef("//###view.runs");
@@ -120,7 +106,7 @@ TEST_F(Console, StopAsksNothingAndKillAsks) {
 }
 
 TEST_F(Console, T37RunsOfOneNameAreToldApartByTheirId) {
-  open(demo(1));
+  open(demo_options(1));
   std::vector<history::RunRecord> records;
   for (const auto& [id, name] : std::vector<std::pair<std::string, std::string>>{
            {"r_a", "same"}, {"r_b", "same"}, {"r_c", "same"}, {"r_d", ""}, {"r_e", "x##1"}, {"r_f", "x##2"}, {"r_g", "x###z"}}) {
@@ -152,7 +138,7 @@ TEST_F(Console, T37RunsOfOneNameAreToldApartByTheirId) {
 }
 
 TEST_F(Console, TheLayoutViewPicksRanksAndComparesLayouts) {
-  open(demo(3, "prepare"));
+  open(demo_options(3, "prepare"));
   drive([](ImGuiTestContext* engine) {
     engine->SetRef("//###view.layout");
     engine->ItemClick("**/$$2/###layout.rank");
@@ -173,7 +159,7 @@ TEST_F(Console, ThemeAndScaleChangeAndEveryViewStillDraws) {
   for (const char* name : {"dark", "light"}) {
     for (const float factor : {0.75F, 2.0F}) {
       for (const ViewEntry& entry : view_entries()) {
-        Options options = demo(12, entry.id.c_str());
+        Options options = demo_options(12, entry.id.c_str());
         options.theme = name;
         options.scale = factor;
         open(options);
@@ -184,7 +170,7 @@ TEST_F(Console, ThemeAndScaleChangeAndEveryViewStillDraws) {
 }
 
 TEST_F(Console, GAndALetterGoToAView) {
-  open(demo(3));
+  open(demo_options(3));
   drive([](ImGuiTestContext* engine) {
     self().context().focus_view = "logs";
     engine->Yield(3);
@@ -197,7 +183,7 @@ TEST_F(Console, GAndALetterGoToAView) {
 }
 
 TEST_F(Console, EveryCommandHasATitleAndIsListedOnce) {
-  open(demo(1));
+  open(demo_options(1));
   std::set<std::string> ids, keys;
   for (const Command& command : context().commands.all()) {
     EXPECT_TRUE(ids.insert(command.id).second) << command.id;

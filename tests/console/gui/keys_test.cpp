@@ -17,11 +17,7 @@ class KeysFile : public ConsoleTest {
  protected:
   void SetUp() override {
     ConsoleTest::SetUp();
-    Options options;
-    options.demo_runs = 3;
-    options.theme = "dark";
-    options.scale = 1;
-    open(options);
+    open(demo_options(3));
   }
 
   std::vector<std::string> apply(const std::string& lines) {

@@ -9,26 +9,15 @@
 namespace ringwright::gui {
 namespace {
 
-Options demo(int runs, const char* view = "watch") {
-  Options options;
-  options.demo_runs = runs;
-  options.view = view;
-  options.theme = "dark";
-  options.scale = 1;
-  return options;
-}
-
 class Operator : public ConsoleTest {
  public:
-  using ConsoleTest::app;
-  using ConsoleTest::context;
   static Operator& self() { return static_cast<Operator&>(ConsoleTest::self()); }
   ViewRuns& runs() { return dynamic_cast<ViewRuns&>(*app().shell().view("runs")); }
   std::string id_of(int index) { return context().state.runs().at(static_cast<size_t>(index))->record.id; }
 };
 
 TEST_F(Operator, AQueryFindsRunsAndAWrongOneKeepsTheLastGoodResult) {
-  open(demo(12));
+  open(demo_options(12));
   runs().set_filter("mesh.cp >= 4");
   ASSERT_TRUE(eventually([&] { return runs().listed().size() < 12; }));
   const size_t good = runs().listed().size();
@@ -45,7 +34,7 @@ TEST_F(Operator, AQueryFindsRunsAndAWrongOneKeepsTheLastGoodResult) {
 }
 
 TEST_F(Operator, NGoesFromAlertToAlertAndKAcknowledges) {
-  open(demo(12));
+  open(demo_options(12));
   drive([](ImGuiTestContext* engine) {
     Context& context = self().context();
     const int open = context.alerts.open_count();
@@ -71,7 +60,7 @@ TEST_F(Operator, NGoesFromAlertToAlertAndKAcknowledges) {
 }
 
 TEST_F(Operator, AltLeftGoesBackToWhatWasSelected) {
-  open(demo(6));
+  open(demo_options(6));
   const std::string start = context().selection.run;
   context().select(id_of(3));
   frames(2);
@@ -93,7 +82,7 @@ TEST_F(Operator, AltLeftGoesBackToWhatWasSelected) {
 }
 
 TEST_F(Operator, APinnedViewIgnoresTheSelectionAndSaysSo) {
-  open(demo(12, "timeline"));
+  open(demo_options(12, "timeline"));
   auto& timeline = dynamic_cast<ViewTimeline&>(*app().shell().view("timeline"));
   const auto two_ranks = context().selection.run;
   ASSERT_EQ(timeline.timeline().lanes.size(), 2u);
@@ -112,7 +101,7 @@ TEST_F(Operator, APinnedViewIgnoresTheSelectionAndSaysSo) {
 }
 
 TEST_F(Operator, ATagIsWrittenAndUndoneFromItsToast) {
-  open(demo(6));
+  open(demo_options(6));
   drive([](ImGuiTestContext* engine) {
     self().context().commands.run("runs.tag", self().context());
     engine->Yield(2);
@@ -131,7 +120,7 @@ TEST_F(Operator, ATagIsWrittenAndUndoneFromItsToast) {
 }
 
 TEST_F(Operator, DeletingSeveralWantsTheirCountTyped) {
-  open(demo(12));
+  open(demo_options(12));
   for (const auto& run : context().state.runs())
     if (run->record.state == history::RunState::finished && context().selection.chosen.size() < 2) context().selection.chosen.insert(run->record.id);
   drive([](ImGuiTestContext* engine) {
@@ -148,7 +137,7 @@ TEST_F(Operator, DeletingSeveralWantsTheirCountTyped) {
 }
 
 TEST_F(Operator, ReadOnlyTakesAwayWhatChangesRuns) {
-  Options options = demo(3);
+  Options options = demo_options(3);
   options.read_only = true;
   open(options);
   for (const char* id : {"runs.stop", "runs.kill", "runs.pause", "runs.checkpoint", "runs.tag", "runs.note", "runs.archive", "runs.delete"})
@@ -156,7 +145,7 @@ TEST_F(Operator, ReadOnlyTakesAwayWhatChangesRuns) {
 }
 
 TEST_F(Operator, ACardOfTheHistoryAnswersSql) {
-  open(demo(4, "query"));
+  open(demo_options(4, "query"));
   drive([](ImGuiTestContext* engine) {
     engine->SetRef("//###view.query");
     engine->ItemClick("###query.example.1");
@@ -169,7 +158,7 @@ TEST_F(Operator, ACardOfTheHistoryAnswersSql) {
 }
 
 TEST_F(Operator, AColumnOfAnySettingIsKept) {
-  open(demo(4));
+  open(demo_options(4));
   context().kept["run_columns"] = {"recipe.policy.model_name", "train/loss.min"};
   frames(3);
   EXPECT_TRUE(eventually([&] { return !app().is_reading(); }));
@@ -187,7 +176,7 @@ TEST_F(Operator, AColumnOfAnySettingIsKept) {
 }
 
 TEST_F(Operator, AViewThatTheWorkspaceDoesNotHaveOpensAsATab) {
-  open(demo(3, "prepare"));
+  open(demo_options(3, "prepare"));
   EXPECT_FALSE(window_is_sound("Alerts###view.alerts") && ImGui::FindWindowByName("Alerts###view.alerts")->Active);
   ASSERT_TRUE(context().commands.run("view.alerts", context()));
   frames(4);

@@ -14,9 +14,6 @@ namespace {
 
 class Prepare : public ConsoleTest {
  public:
-  using ConsoleTest::app;
-  using ConsoleTest::context;
-  using ConsoleTest::eventually;
   static Prepare& self() { return static_cast<Prepare&>(ConsoleTest::self()); }
 
   // A copy of a sample, with its parents.
@@ -26,11 +23,7 @@ class Prepare : public ConsoleTest {
     return folder_.path() / "recipes" / name;
   }
   void open_sample(const std::string& name, const std::string& view = "prepare") {
-    Options options;
-    options.demo_runs = 3;
-    options.view = view;
-    options.theme = "dark";
-    options.scale = 1;
+    Options options = demo_options(3, view);
     options.recipe = sample(name);
     open(options);
     ASSERT_TRUE(eventually([&] { return context().recipe.is_open() && context().recipe.is_idle(); }));
@@ -49,11 +42,7 @@ class Prepare : public ConsoleTest {
 
 TEST_F(Prepare, WithoutARecipeEachViewSaysWhatToDo) {
   for (const char* id : {"launch", "guards", "mesh", "memory", "flow"}) {
-    Options options;
-    options.demo_runs = 1;
-    options.view = id;
-    options.scale = 1;
-    open(options);
+    open(demo_options(1, id));
     frames(2);
     EXPECT_FALSE(context().recipe.is_open());
     EXPECT_TRUE(context().commands.refusal("recipe.launch", context()).has_value());
