@@ -1,11 +1,32 @@
 # One target per folder: each takes every .cpp beside its CMakeLists.txt, so a new file needs no edit.
 
-# ringwright_library(NAME DEPENDS target...): static library rw_NAME.
+# What most libraries include, precompiled once: nlohmann/json.hpp alone takes a second of a file's two to five.
+function(ringwright_use_common_headers name)
+  if(NOT TARGET rw_headers)
+    file(WRITE ${CMAKE_BINARY_DIR}/generated/common_headers.cpp "// Owns the libraries' precompiled header.\n")
+    add_library(rw_headers STATIC EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/generated/common_headers.cpp)
+    target_link_libraries(rw_headers PRIVATE rw_flags nlohmann_json::nlohmann_json)
+    target_precompile_headers(rw_headers PRIVATE
+      <nlohmann/json.hpp> <algorithm> <filesystem> <fstream> <functional> <map> <optional> <string> <string_view> <vector>)
+  endif()
+  target_precompile_headers(${name} REUSE_FROM rw_headers)
+endfunction()
+
+# Code that waits for files, people and other processes: half the time to compile.
+function(ringwright_compile_quickly name)
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
+# ringwright_library(NAME [HOT] DEPENDS target...): static library rw_NAME. HOT: it has loops over tokens, points or bytes, and is compiled for speed.
 function(ringwright_library name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "HOT" "" "DEPENDS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   add_library(rw_${name} STATIC ${sources})
   target_link_libraries(rw_${name} PUBLIC rw_flags ${ARG_DEPENDS})
+  ringwright_use_common_headers(rw_${name})
+  if(NOT ARG_HOT)
+    ringwright_compile_quickly(rw_${name})
+  endif()
 endfunction()
 
 # ringwright_program(NAME DEPENDS target...): program NAME in bin/, installed.
@@ -26,7 +47,7 @@ function(ringwright_test_headers)
   add_executable(rw_test_headers EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/generated/test_headers.cpp)  # a program, as the tests are: compiled with -fPIE
   set_target_properties(rw_test_headers PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/generated)
   target_link_libraries(rw_test_headers PRIVATE rw_flags nlohmann_json::nlohmann_json GTest::gtest GTest::gmock GTest::gtest_main)
-  target_compile_options(rw_test_headers PRIVATE $<$<CONFIG:Release>:-O0> -pthread)
+  target_compile_options(rw_test_headers PRIVATE $<$<CONFIG:Release>:-O0>)
   target_precompile_headers(rw_test_headers PRIVATE
     <gmock/gmock.h> <gtest/gtest.h> <nlohmann/json.hpp> <algorithm> <filesystem> <fstream> <map> <optional> <string> <vector>)
 endfunction()
@@ -49,7 +70,7 @@ function(ringwright_test name)
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)  # LibTorch's precompiled header is for optimised code
   else()
     ringwright_test_headers()
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0> -pthread)  # a test's own code needs no speed; it compiles in half the time
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0>)  # a test's own code needs no speed; it compiles in half the time
     target_precompile_headers(${name} REUSE_FROM rw_test_headers)
   endif()
   target_compile_definitions(${name} PRIVATE
@@ -59,6 +80,22 @@ function(ringwright_test name)
   if(ARG_SERIAL)
     set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
   endif()
+endfunction()
+
+# ringwright_bench(NAME [SOURCES file...] DEPENDS target...): a benchmark's program in bin/tests, which prints JSON. Not a test, and built by the
+# target `benches` only (./bootstrap bench): the tests need none.
+function(ringwright_bench name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  if(NOT ARG_SOURCES)
+    set(ARG_SOURCES ${name}.cpp)
+  endif()
+  if(NOT TARGET benches)
+    add_custom_target(benches)
+  endif()
+  add_executable(${name} EXCLUDE_FROM_ALL ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/tests)
+  target_link_libraries(${name} PRIVATE rw_flags ${ARG_DEPENDS})
+  add_dependencies(benches ${name})
 endfunction()
 
 # ringwright_fuzzer(NAME [SOURCES file...] DEPENDS target...): libFuzzer program NAME in bin/fuzz; with the option RINGWRIGHT_FUZZ only.
@@ -89,6 +126,7 @@ function(ringwright_golden name)
   add_executable(${name} ${sources})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/tests)
   target_link_libraries(${name} PRIVATE rw_flags ${ARG_DEPENDS})
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   target_compile_definitions(${name} PRIVATE RINGWRIGHT_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT})

@@ -84,10 +84,10 @@ int end_of_parse(const CLI::App& app, const CLI::ParseError& error, bool json) {
 
 void add_verbs(CLI::App& app, Invocation& invocation) {
   for (const Verb& verb : verbs()) {
-    CLI::App* command = app.add_subcommand(verb.name, verb.help);
-    command->group(kGroupTitles[static_cast<size_t>(verb.group)]);
-    verb.build(*command, invocation);
-    check_values(*command);
+    Command command(*app.add_subcommand(verb.name, verb.help));
+    command.app().group(kGroupTitles[static_cast<size_t>(verb.group)]);
+    verb.build(command, invocation);
+    check_values(command);
   }
 }
 

@@ -38,10 +38,10 @@ int edit(const Options& options, const std::vector<recipe::TextEdit>& edits, con
   return 0;
 }
 
-CLI::App& add_edit(CLI::App& command, const char* name, const char* help, const char* changes, const std::shared_ptr<Options>& options) {
-  CLI::App& leaf = add_subverb(command, name, help);
-  leaf.add_option("recipe", options->recipe, "the recipe's file; its parents are never changed")->required();
-  leaf.add_option("changes", options->changes, changes)->required();
+Command add_edit(Command& command, const char* name, const char* help, const char* changes, const std::shared_ptr<Options>& options) {
+  Command leaf = add_subverb(command, name, help);
+  leaf.add_option("recipe", options->recipe, "the recipe's file; its parents are never changed").required();
+  leaf.add_option("changes", options->changes, changes).required();
   leaf.add_flag("--diff", options->diff, "print what would change, and write nothing");
   leaf.add_option("-o,--output", options->output, "write the changed recipe to this file instead");
   return leaf;
@@ -49,16 +49,16 @@ CLI::App& add_edit(CLI::App& command, const char* name, const char* help, const 
 
 }  // namespace
 
-void build_recipe_edits(CLI::App& command, Invocation& invocation) {
+void build_recipe_edits(Command& command, Invocation& invocation) {
   auto set_options = std::make_shared<Options>(), unset_options = std::make_shared<Options>();
-  CLI::App& set = add_edit(command, "set", "Change keys in a recipe's text; comments, order, quotes and anchors stay",
-                           "a.b=c in the syntax of overrides; +a.b=c for a key that neither the recipe nor NeMo RL knows", set_options);
+  Command set = add_edit(command, "set", "Change keys in a recipe's text; comments, order, quotes and anchors stay",
+                         "a.b=c in the syntax of overrides; +a.b=c for a key that neither the recipe nor NeMo RL knows", set_options);
   set_action(set, invocation, [set_options, &invocation] {
     std::vector<recipe::TextEdit> edits;
     for (const std::string& change : set_options->changes) edits.push_back(recipe::parse_set(change));
     return edit(*set_options, edits, invocation);
   });
-  CLI::App& unset = add_edit(command, "unset", "Remove keys from a recipe's text; a parent's value shows through", "a.b", unset_options);
+  Command unset = add_edit(command, "unset", "Remove keys from a recipe's text; a parent's value shows through", "a.b", unset_options);
   set_action(unset, invocation, [unset_options, &invocation] {
     std::vector<recipe::TextEdit> edits;
     for (const std::string& key : unset_options->changes) edits.push_back(recipe::make_unset(key));

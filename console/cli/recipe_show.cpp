@@ -147,13 +147,13 @@ int show(const Options& options, const Invocation& invocation) {
 
 }  // namespace
 
-void build_recipe_show(CLI::App& command, Invocation& invocation) {
+void build_recipe_show(Command& command, Invocation& invocation) {
   auto options = std::make_shared<Options>();
-  CLI::App& leaf = add_subverb(command, "show", "Print the recipe with its parents, interpolation and overrides resolved");
-  leaf.add_option("recipe", options->words, "the recipe, then overrides: a.b=c, +a.b=c (new), ++a.b=c (either), ~a.b (remove)")->required();
-  CLI::Option* origin = leaf.add_flag("--origin", options->origin, "name the file and line of each value");
+  Command leaf = add_subverb(command, "show", "Print the recipe with its parents, interpolation and overrides resolved");
+  leaf.add_option("recipe", options->words, "the recipe, then overrides: a.b=c, +a.b=c (new), ++a.b=c (either), ~a.b (remove)").required();
+  const Option origin = leaf.add_flag("--origin", options->origin, "name the file and line of each value");
   leaf.add_flag("--keys", options->keys, "say of each key what becomes of it: used, mapped, without effect (noted), refused, not yet, off")
-      ->excludes(origin);
+      .excludes(origin);
   set_action(leaf, invocation, [options, &invocation] { return show(*options, invocation); });
 }
 

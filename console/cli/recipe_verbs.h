@@ -5,7 +5,7 @@
 
 namespace ringwright::cli {
 
-void build_recipe_show(CLI::App& recipe, Invocation& invocation);
-void build_recipe_edits(CLI::App& recipe, Invocation& invocation);  // set, unset
+void build_recipe_show(Command& recipe, Invocation& invocation);
+void build_recipe_edits(Command& recipe, Invocation& invocation);  // set, unset
 
 }  // namespace ringwright::cli

@@ -12,10 +12,10 @@ namespace ringwright::cli {
 struct RunPair {
   std::string a, b, metric = "train/loss";
 
-  void add_to(CLI::App& command) {
-    command.add_option("a", a, "one run: its id, the beginning of one, a name, or last")->required();
-    command.add_option("b", b, "the other run")->required();
-    command.add_option("-m,--metric", metric, "which metric")->capture_default_str();
+  void add_to(Command& command) {
+    command.add_option("a", a, "one run: its id, the beginning of one, a name, or last").required();
+    command.add_option("b", b, "the other run").required();
+    command.add_option("-m,--metric", metric, "which metric").show_default();
   }
 };
 

@@ -9,11 +9,11 @@
 
 namespace ringwright::cli {
 
-void StartOptions::add_to(CLI::App& command) {
+void StartOptions::add_to(Command& command) {
   command.add_option("--name", launch.name, "the run's name (default: the recipe's)");
   command.add_flag("--detach", detach, "print the run's id and leave it to the daemon");
-  command.add_option("--store", daemon.store, "the history file, when this starts the daemon")->type_name("FILE");
-  command.add_option("--port", launch.port, "TCP port of the ranks' rendezvous (default: a free one)")->check(CLI::Range(1, 65535));
+  command.add_option("--store", daemon.store, "the history file, when this starts the daemon").type_name("FILE");
+  command.add_option("--port", launch.port, "TCP port of the ranks' rendezvous (default: a free one)").check(in_range(1, 65535));
   command.footer(
       "\nCtrl-C stops the run after its step, a second one kills it. When the terminal hangs up (SIGHUP) the run goes\non, as with --detach. A "
       "daemon that this starts ends with its last run.");

@@ -15,7 +15,7 @@ struct StartOptions {
   bool detach = false;
 
   // --name, --detach, --store and --port.
-  void add_to(CLI::App& command);
+  void add_to(Command& command);
 };
 
 // Checks the recipe, starts it with the user's daemon or a new one, and watches it unless options.detach. Returns the exit code. Throws what stands

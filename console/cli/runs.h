@@ -5,17 +5,17 @@
 
 namespace ringwright::cli {
 
-void build_runs_list(CLI::App& runs, Invocation& invocation);
-void build_runs_show(CLI::App& runs, Invocation& invocation);
-void build_runs_metrics(CLI::App& runs, Invocation& invocation);
-void build_runs_export(CLI::App& runs, Invocation& invocation);
-void build_runs_compare(CLI::App& runs, Invocation& invocation);
-void build_runs_parity(CLI::App& runs, Invocation& invocation);
-void build_runs_diff(CLI::App& runs, Invocation& invocation);
-void build_runs_tag(CLI::App& runs, Invocation& invocation);
-void build_runs_note(CLI::App& runs, Invocation& invocation);
-void build_runs_archive(CLI::App& runs, Invocation& invocation);
-void build_runs_delete(CLI::App& runs, Invocation& invocation);
-void build_runs_import(CLI::App& runs, Invocation& invocation);
+void build_runs_list(Command& runs, Invocation& invocation);
+void build_runs_show(Command& runs, Invocation& invocation);
+void build_runs_metrics(Command& runs, Invocation& invocation);
+void build_runs_export(Command& runs, Invocation& invocation);
+void build_runs_compare(Command& runs, Invocation& invocation);
+void build_runs_parity(Command& runs, Invocation& invocation);
+void build_runs_diff(Command& runs, Invocation& invocation);
+void build_runs_tag(Command& runs, Invocation& invocation);
+void build_runs_note(Command& runs, Invocation& invocation);
+void build_runs_archive(Command& runs, Invocation& invocation);
+void build_runs_delete(Command& runs, Invocation& invocation);
+void build_runs_import(Command& runs, Invocation& invocation);
 
 }  // namespace ringwright::cli

@@ -33,10 +33,10 @@ int archive(const Options& options, const Invocation& invocation) {
 
 }  // namespace
 
-void build_runs_archive(CLI::App& runs, Invocation& invocation) {
-  CLI::App& command = add_subverb(runs, "archive", "Put runs away: lists leave them out, nothing is lost");
+void build_runs_archive(Command& runs, Invocation& invocation) {
+  Command command = add_subverb(runs, "archive", "Put runs away: lists leave them out, nothing is lost");
   auto options = std::make_shared<Options>();
-  command.add_option("runs", options->runs, "ids, beginnings of ids, names, or last")->required();
+  command.add_option("runs", options->runs, "ids, beginnings of ids, names, or last").required();
   command.add_flag("--undo", options->undo, "list them again");
   options->store.add_to(command);
   command.footer(

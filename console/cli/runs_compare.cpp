@@ -78,12 +78,12 @@ int compare_runs(const Options& options, const Invocation& invocation) {
 
 }  // namespace
 
-void build_runs_compare(CLI::App& runs, Invocation& invocation) {
-  CLI::App& command = add_subverb(runs, "compare", "Two runs' values of a metric side by side, with their relative difference");
+void build_runs_compare(Command& runs, Invocation& invocation) {
+  Command command = add_subverb(runs, "compare", "Two runs' values of a metric side by side, with their relative difference");
   auto options = std::make_shared<Options>();
   options->pair.add_to(command);
   command.add_option("--tolerance", options->tolerance, "exit with 1 when a step differs by more, or one run lacks a step of the other")
-      ->check(from_zero_on());
+      .check(from_zero_on());
   options->store.add_to(command);
   set_action(command, invocation, [options, &invocation] { return compare_runs(*options, invocation); });
 }

@@ -77,10 +77,10 @@ int remove(const Options& options, const Invocation& invocation) {
 
 }  // namespace
 
-void build_runs_delete(CLI::App& runs, Invocation& invocation) {
-  CLI::App& command = add_subverb(runs, "delete", "Remove runs from the history for good");
+void build_runs_delete(Command& runs, Invocation& invocation) {
+  Command command = add_subverb(runs, "delete", "Remove runs from the history for good");
   auto options = std::make_shared<Options>();
-  command.add_option("runs", options->runs, "ids, beginnings of ids, names, or last")->required();
+  command.add_option("runs", options->runs, "ids, beginnings of ids, names, or last").required();
   command.add_flag("--yes", options->yes, "really; without it nothing is removed");
   command.add_flag("--files", options->files, "remove their folders too: logs, and checkpoints that lie there");
   options->store.add_to(command);

@@ -50,11 +50,11 @@ int diff(const Options& options, const Invocation& invocation) {
 
 }  // namespace
 
-void build_runs_diff(CLI::App& runs, Invocation& invocation) {
-  CLI::App& command = add_subverb(runs, "diff", "What two runs were started with, where it differs: recipe, mesh, machine");
+void build_runs_diff(Command& runs, Invocation& invocation) {
+  Command command = add_subverb(runs, "diff", "What two runs were started with, where it differs: recipe, mesh, machine");
   auto options = std::make_shared<Options>();
-  command.add_option("a", options->a, "one run: its id, the beginning of one, a name, or last")->required();
-  command.add_option("b", options->b, "the other run")->required();
+  command.add_option("a", options->a, "one run: its id, the beginning of one, a name, or last").required();
+  command.add_option("b", options->b, "the other run").required();
   command.add_flag("--recipe", options->recipe_only, "only the recipe");
   options->store.add_to(command);
   command.footer("\nTheir values step by step: ringwright runs compare A B -m METRIC");

@@ -107,13 +107,13 @@ int export_run(Options options, const Invocation& invocation) {
 
 }  // namespace
 
-void build_runs_export(CLI::App& runs, Invocation& invocation) {
-  CLI::App& command = add_subverb(runs, "export", "A run as CSV (metrics), JSON, TensorBoard event files, or one archive with all of it");
+void build_runs_export(Command& runs, Invocation& invocation) {
+  Command command = add_subverb(runs, "export", "A run as CSV (metrics), JSON, TensorBoard event files, or one archive with all of it");
   auto options = std::make_shared<Options>();
-  command.add_option("run", options->run, "the run's id, the beginning of one, a name, or last")->required();
+  command.add_option("run", options->run, "the run's id, the beginning of one, a name, or last").required();
   command.add_option("--format", options->format, "csv, json, jsonl, tensorboard or archive (default: as FILE ends, else json)")
-      ->check(CLI::IsMember({"csv", "json", "jsonl", kTensorboard, "archive"}));
-  command.add_option("-o,--output", options->output, "where to (default: stdout); a folder for tensorboard")->type_name("FILE");
+      .check(one_of({"csv", "json", "jsonl", kTensorboard, "archive"}));
+  command.add_option("-o,--output", options->output, "where to (default: stdout); a folder for tensorboard").type_name("FILE");
   options->store.add_to(command);
   command.footer(
       "\n.csv, .json, .jsonl and .tar.zst (an archive) tell the format. NaN and infinities are texts in CSV and JSON. TensorBoard keeps values in\n"

@@ -108,14 +108,14 @@ std::string help_text() {
 
 }  // namespace
 
-void build_runs_list(CLI::App& runs, Invocation& invocation) {
-  CLI::App& command = add_subverb(runs, "list", "Runs that fit a query, newest first");
+void build_runs_list(Command& runs, Invocation& invocation) {
+  Command command = add_subverb(runs, "list", "Runs that fit a query, newest first");
   auto options = std::make_shared<Options>();
   options->store.add_to(command);
   command.add_option("query", options->words, "which runs (default: all that are not archived); see below");
-  command.add_option("-n,--limit", options->limit, "how many at most, where the query has no limit")->capture_default_str();
+  command.add_option("-n,--limit", options->limit, "how many at most, where the query has no limit").show_default();
   command.add_option("--state", options->state, "only runs in this state: short for the query state = STATE")
-      ->check(CLI::IsMember({"queued", "starting", "running", "paused", "stopping", "finished", "failed", "stopped", "lost"}));
+      .check(one_of({"queued", "starting", "running", "paused", "stopping", "finished", "failed", "stopped", "lost"}));
   command.footer(help_text());
   set_action(command, invocation, [options, &invocation] { return list(*options, invocation); });
 }

@@ -111,11 +111,11 @@ int metrics(const Options& options, const Invocation& invocation) {
 
 }  // namespace
 
-void build_runs_metrics(CLI::App& runs, Invocation& invocation) {
-  CLI::App& command = add_subverb(runs, "metrics", "A run's metrics: an overview, or every point of those named");
+void build_runs_metrics(Command& runs, Invocation& invocation) {
+  Command command = add_subverb(runs, "metrics", "A run's metrics: an overview, or every point of those named");
   auto options = std::make_shared<Options>();
-  command.add_option("run", options->run, "the run's id, the beginning of one, a name, or last")->required();
-  command.add_option("-m,--metric", options->metrics, "a metric's name; may be given more than once")->type_name("NAME");
+  command.add_option("run", options->run, "the run's id, the beginning of one, a name, or last").required();
+  command.add_option("-m,--metric", options->metrics, "a metric's name; may be given more than once").type_name("NAME");
   command.add_option("--rank", options->rank, "the points that this rank sent (default: those of the run as a whole)");
   command.add_flag("--csv", options->csv, "one line for each step, one column for each metric");
   options->store.add_to(command);

@@ -65,12 +65,12 @@ int note(const Options& options, const Invocation& invocation) {
 
 }  // namespace
 
-void build_runs_note(CLI::App& runs, Invocation& invocation) {
-  CLI::App& command = add_subverb(runs, "note", "Write a note on a run, remove one, or show them");
+void build_runs_note(Command& runs, Invocation& invocation) {
+  Command command = add_subverb(runs, "note", "Write a note on a run, remove one, or show them");
   auto options = std::make_shared<Options>();
-  command.add_option("run", options->run, "the run's id, the beginning of one, a name, or last")->required();
+  command.add_option("run", options->run, "the run's id, the beginning of one, a name, or last").required();
   command.add_option("text", options->words, "the note; without one: show what is there");
-  command.add_option("--remove", options->remove, "remove the note with this number")->type_name("NUMBER")->check(whole_number(1));
+  command.add_option("--remove", options->remove, "remove the note with this number").type_name("NUMBER").check(whole_number(1));
   options->store.add_to(command);
   command.footer("\nFind runs by their notes with: ringwright runs list 'note ~ \"spike\"'");
   set_action(command, invocation, [options, &invocation] { return note(*options, invocation); });

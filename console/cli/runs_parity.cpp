@@ -173,13 +173,13 @@ int compare_runs(const Options& options, const Invocation& invocation) {
 
 }  // namespace
 
-void build_runs_parity(CLI::App& runs, Invocation& invocation) {
-  CLI::App& command = add_subverb(runs, "parity", "Whether two runs of one recipe did the same, step by step: exit code 1 beyond the tolerance");
+void build_runs_parity(Command& runs, Invocation& invocation) {
+  Command command = add_subverb(runs, "parity", "Whether two runs of one recipe did the same, step by step: exit code 1 beyond the tolerance");
   auto options = std::make_shared<Options>();
   options->pair.add_to(command);
   command.add_option("--tolerance", options->tolerance, "largest relative difference of a step that is let pass; 0: equal values")
-      ->check(from_zero_on())
-      ->capture_default_str();
+      .check(from_zero_on())
+      .show_default();
   options->store.add_to(command);
   command.footer("\nRuns that were trained on other rows, in another order or in other packs are refused (exit code 3), with the reason.");
   set_action(command, invocation, [options, &invocation] { return compare_runs(*options, invocation); });

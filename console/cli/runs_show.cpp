@@ -232,10 +232,10 @@ int show(const Options& options, const Invocation& invocation) {
 
 }  // namespace
 
-void build_runs_show(CLI::App& runs, Invocation& invocation) {
-  CLI::App& command = add_subverb(runs, "show", "All about one run");
+void build_runs_show(Command& runs, Invocation& invocation) {
+  Command command = add_subverb(runs, "show", "All about one run");
   auto options = std::make_shared<Options>();
-  command.add_option("run", options->run, "the run's id, the beginning of one, a name, or last")->required();
+  command.add_option("run", options->run, "the run's id, the beginning of one, a name, or last").required();
   command.add_flag("--recipe", options->recipe, "print only its recipe as it was (with --json: resolved)");
   options->store.add_to(command);
   set_action(command, invocation, [options, &invocation] { return show(*options, invocation); });

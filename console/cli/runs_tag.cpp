@@ -46,10 +46,10 @@ int tag(const Options& options, const Invocation& invocation) {
 
 }  // namespace
 
-void build_runs_tag(CLI::App& runs, Invocation& invocation) {
-  CLI::App& command = add_subverb(runs, "tag", "Put tags on a run, take them off, or show them");
+void build_runs_tag(Command& runs, Invocation& invocation) {
+  Command command = add_subverb(runs, "tag", "Put tags on a run, take them off, or show them");
   auto options = std::make_shared<Options>();
-  command.add_option("run", options->run, "the run's id, the beginning of one, a name, or last")->required();
+  command.add_option("run", options->run, "the run's id, the beginning of one, a name, or last").required();
   command.add_option("tags", options->tags, "the tags; without one: show what it has");
   command.add_flag("--remove", options->remove, "take them off instead");
   options->store.add_to(command);

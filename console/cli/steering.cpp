@@ -24,9 +24,9 @@ int steer(const std::string& run, const SteeringWords& words, const Invocation& 
   return 0;
 }
 
-std::shared_ptr<std::string> add_run_argument(CLI::App& command) {
+std::shared_ptr<std::string> add_run_argument(Command& command) {
   auto run = std::make_shared<std::string>();
-  command.add_option("run", *run, "the run's id, the beginning of one, a name, or last")->required();
+  command.add_option("run", *run, "the run's id, the beginning of one, a name, or last").required();
   return run;
 }
 

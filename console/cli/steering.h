@@ -19,6 +19,6 @@ struct SteeringWords {
 int steer(const std::string& run, const SteeringWords& words, const Invocation& invocation);
 
 // The argument `run`.
-std::shared_ptr<std::string> add_run_argument(CLI::App& command);
+std::shared_ptr<std::string> add_run_argument(Command& command);
 
 }  // namespace ringwright::cli

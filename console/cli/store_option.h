@@ -13,8 +13,8 @@ namespace ringwright::cli {
 struct StoreOption {
   std::string file;  // empty: the user's own history
 
-  void add_to(CLI::App& command) {
-    command.add_option("--store", file, "the history file (default: $XDG_STATE_HOME/ringwright/history.db)")->type_name("FILE");
+  void add_to(Command& command) {
+    command.add_option("--store", file, "the history file (default: $XDG_STATE_HOME/ringwright/history.db)").type_name("FILE");
   }
   std::filesystem::path path() const;
   // Throws Error RW-STORE-001, ... (exit code 6).

@@ -3,9 +3,9 @@
 //   namespace {
 //   struct Options { std::string run; };
 //   int stop(const Options& options, const Invocation& invocation) { ...; return 0; }
-//   void build(CLI::App& command, Invocation& invocation) {
+//   void build(Command& command, Invocation& invocation) {
 //     auto options = std::make_shared<Options>();
-//     command.add_option("run", options->run, "the run's id, name, or last")->required();
+//     command.add_option("run", options->run, "the run's id, name, or last").required();
 //     set_action(command, invocation, [options, &invocation] { return stop(*options, invocation); });
 //   }
 //   const VerbEntry kEntry({Group::runs, "stop", "Stop a run", build});
@@ -14,11 +14,12 @@
 // An action returns the exit code; it reports what is wrong by throwing ringwright::Error, which main prints.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
+
+#include "console/cli/command.h"
 
 namespace ringwright::cli {
 
@@ -36,7 +37,7 @@ struct Verb {
   std::string name;
   std::string help;  // one line
   // Adds options and sets the action, or adds sub-verbs with add_subverb.
-  void (*build)(CLI::App& command, Invocation& invocation);
+  void (*build)(Command& command, Invocation& invocation);
 };
 
 // A constant of this type, in the verb's file, is all that a verb needs to be known.
@@ -48,15 +49,11 @@ struct VerbEntry {
 std::vector<Verb> verbs();
 
 // Says what the command does when it is the one that was called, and gives it --json.
-void set_action(CLI::App& command, Invocation& invocation, std::function<int()> action);
+void set_action(Command& command, Invocation& invocation, std::function<int()> action);
 // `ringwright VERB NAME`: a sub-verb with options of its own. Call set_action for it.
-CLI::App& add_subverb(CLI::App& command, const std::string& name, const std::string& help);
+Command add_subverb(Command& command, const std::string& name, const std::string& help);
 // Once a verb is built: makes all options, also of its sub-verbs, refuse an empty text, and those with whole numbers what is none or does not fit
 // into 64 bits.
-void check_values(CLI::App& command);
-// For an option's check(): a whole number in decimal digits, from `first` to `last`. Options of an integer type have it from check_values.
-CLI::Validator whole_number(int64_t first, int64_t last = INT64_MAX);
-// For an option's check(): a number from 0 on. NaN and infinity are none.
-CLI::Validator from_zero_on();
+void check_values(Command& command);
 
 }  // namespace ringwright::cli

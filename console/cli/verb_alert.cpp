@@ -99,15 +99,15 @@ int test(const Invocation& invocation) {
   return static_cast<int>(good ? ExitCode::good : ExitCode::run_failed);
 }
 
-void build(CLI::App& command, Invocation& invocation) {
-  CLI::App& list_command = add_subverb(command, "list", "The alerts of a run, or of all, newest first");
+void build(Command& command, Invocation& invocation) {
+  Command list_command = add_subverb(command, "list", "The alerts of a run, or of all, newest first");
   auto options = std::make_shared<ListOptions>();
   list_command.add_option("run", options->run, "the run's id, the beginning of one, a name, or last (default: all runs)");
-  list_command.add_option("-n,--limit", options->limit, "how many at most")->capture_default_str();
+  list_command.add_option("-n,--limit", options->limit, "how many at most").show_default();
   options->store.add_to(list_command);
   set_action(list_command, invocation, [options, &invocation] { return list(*options, invocation); });
 
-  CLI::App& test_command = add_subverb(command, "test", "Call the command that hears of alerts with a made-up one; exit code 1 when it fails");
+  Command test_command = add_subverb(command, "test", "Call the command that hears of alerts with a made-up one; exit code 1 when it fails");
   set_action(test_command, invocation, [&invocation] { return test(invocation); });
 
   command.footer(

@@ -80,19 +80,18 @@ int check(const Options& options, const Invocation& invocation) {
   return static_cast<int>(refused ? ExitCode::refused : ExitCode::good);
 }
 
-void build(CLI::App& command, Invocation& invocation) {
+void build(Command& command, Invocation& invocation) {
   auto options = std::make_shared<Options>();
   command.add_option("recipe", options->words, "recipes, and overrides for all of them: a.b=c, +a.b=c (new), ++a.b=c (either), ~a.b (remove)")
-      ->required();
-  command
-      .add_option("--target", options->target, "who shall run it: ringwright (this engine), automodel-0.4 or automodel-0.6 (NeMo RL), or all")
-      ->capture_default_str();
-  command.add_option("--model", options->model, "the model's folder, in place of what policy.model_name stands for")->check(CLI::ExistingDirectory);
-  command.add_option("--map", options->map, "read another backend's settings as the DTensor backend's")->check(CLI::IsMember({"megatron"}));
+      .required();
+  command.add_option("--target", options->target, "who shall run it: ringwright (this engine), automodel-0.4 or automodel-0.6 (NeMo RL), or all")
+      .show_default();
+  command.add_option("--model", options->model, "the model's folder, in place of what policy.model_name stands for").check(existing_folder());
+  command.add_option("--map", options->map, "read another backend's settings as the DTensor backend's").check(one_of({"megatron"}));
   command.add_flag("--no-files", options->no_files, "look at the recipe only, not at the model's and the data's files");
-  CLI::Option* fix = command.add_flag("--fix", options->fix, "make the safe changes in the recipe's own text, never in a parent; offer the others");
-  command.add_flag("--diff", options->diff, "with --fix: print the changes, write nothing")->needs(fix);
-  command.add_option("-o,--output", options->output, "with --fix: write the changed recipe there")->needs(fix);
+  const Option fix = command.add_flag("--fix", options->fix, "make the safe changes in the recipe's own text, never in a parent; offer the others");
+  command.add_flag("--diff", options->diff, "with --fix: print the changes, write nothing").needs(fix);
+  command.add_option("-o,--output", options->output, "with --fix: write the changed recipe there").needs(fix);
   command.add_flag("--estimate", options->estimate, "print the memory of each rank and the size of a checkpoint");
   set_action(command, invocation, [options, &invocation] { return check(*options, invocation); });
 }

@@ -86,23 +86,23 @@ int stop(const StopOptions& options, const Invocation& invocation) {
   return 0;
 }
 
-void build(CLI::App& command, Invocation& invocation) {
-  CLI::App& start_command = add_subverb(command, "start", "Start the daemon of this user on this node, in the background");
+void build(Command& command, Invocation& invocation) {
+  Command start_command = add_subverb(command, "start", "Start the daemon of this user on this node, in the background");
   auto start_options = std::make_shared<DaemonOptions>();
-  start_command.add_option("--store", start_options->store, "the history file that it writes")->type_name("FILE");
+  start_command.add_option("--store", start_options->store, "the history file that it writes").type_name("FILE");
   start_command
       .add_option("--orphan-grace-s", start_options->orphan_grace_s, "seconds that workers outlive a daemon that died; 0: they end at once [30]")
-      ->check(from_zero_on());
+      .check(from_zero_on());
   set_action(start_command, invocation, [start_options, &invocation] { return start(*start_options, invocation); });
 
-  CLI::App& status_command = add_subverb(command, "status", "Whether it runs, since when, with which history and runs");
+  Command status_command = add_subverb(command, "status", "Whether it runs, since when, with which history and runs");
   set_action(status_command, invocation, [&invocation] { return status(invocation); });
 
-  CLI::App& stop_command = add_subverb(command, "stop", "Stop its runs, then the daemon");
+  Command stop_command = add_subverb(command, "stop", "Stop its runs, then the daemon");
   auto stop_options = std::make_shared<StopOptions>();
   stop_command.add_flag("--drain", stop_options->drain, "wait for its runs to end by themselves instead");
   stop_command.add_option("--store", stop_options->store, "the history that it writes, to find it by when its sockets are not where they should be")
-      ->type_name("FILE");
+      .type_name("FILE");
   set_action(stop_command, invocation, [stop_options, &invocation] { return stop(*stop_options, invocation); });
 }
 

@@ -201,23 +201,24 @@ int examine(const Options& options, const Invocation& invocation) {
   return look_at_machine(options, invocation);
 }
 
-void build(CLI::App& command, Invocation& invocation) {
+void build(Command& command, Invocation& invocation) {
   auto options = std::make_shared<Options>();
-  auto* python = command.add_option("--python", options->python, "a Python environment that NeMo RL runs in: compare it with the target's pins")
-                     ->type_name("DIR");
-  auto* nemo_rl =
-      command.add_option("--nemo-rl", options->nemo_rl, "a checkout of NeMo RL: compare its Automodel with the target's")->type_name("DIR");
-  command.add_option("--target", options->target, "automodel-0.4, automodel-0.6 or all")->capture_default_str()->type_name("T");
+  const Option python =
+      command.add_option("--python", options->python, "a Python environment that NeMo RL runs in: compare it with the target's pins")
+          .type_name("DIR");
+  const Option nemo_rl =
+      command.add_option("--nemo-rl", options->nemo_rl, "a checkout of NeMo RL: compare its Automodel with the target's").type_name("DIR");
+  command.add_option("--target", options->target, "automodel-0.4, automodel-0.6 or all").show_default().type_name("T");
   command.add_option("--extra", options->extras, "which extra of NeMo RL the environment is for (default: as its packages tell); may be repeated")
-      ->check(CLI::IsMember(doctor::pinned_extras()))
-      ->type_name("NAME")
-      ->needs(python);
+      .check(one_of(doctor::pinned_extras()))
+      .type_name("NAME")
+      .needs(python);
   command
       .add_option("--compare", options->compare, "two fingerprints: runs, files with what --json prints, or `this` machine (also when B is left out)")
-      ->expected(1, 2)
-      ->type_name("A [B]")
-      ->excludes(python)
-      ->excludes(nemo_rl);
+      .expected(1, 2)
+      .type_name("A [B]")
+      .excludes(python)
+      .excludes(nemo_rl);
   command.add_flag("--fix", options->fix, "print what it would do, as a shell script; nothing is done");
   options->store.add_to(command);
   command.footer(

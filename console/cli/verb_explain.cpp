@@ -81,19 +81,19 @@ int explain_migration(const Invocation& invocation) {
   return 0;
 }
 
-void build(CLI::App& command, Invocation& invocation) {
-  CLI::App& matrix = add_subverb(command, "matrix", "The support matrix: every row, with its verdict for the three targets");
+void build(Command& command, Invocation& invocation) {
+  Command matrix = add_subverb(command, "matrix", "The support matrix: every row, with its verdict for the three targets");
   auto markdown = std::make_shared<bool>(false);
   matrix.add_flag("--markdown", *markdown, "the documentation's text (SUPPORT.md)");
   set_action(matrix, invocation, [markdown, &invocation] { return explain_matrix(*markdown, invocation); });
 
-  CLI::App& migration = add_subverb(command, "migration", "What moved between the two Automodel targets");
+  Command migration = add_subverb(command, "migration", "What moved between the two Automodel targets");
   set_action(migration, invocation, [&invocation] { return explain_migration(invocation); });
 
-  CLI::App& flow = add_subverb(command, "flow", "The path of one step of a recipe: stages, shapes, and the scale of the loss");
+  Command flow = add_subverb(command, "flow", "The path of one step of a recipe: stages, shapes, and the scale of the loss");
   auto words = std::make_shared<std::vector<std::string>>();
   auto model = std::make_shared<std::string>();
-  flow.add_option("recipe", *words, "a recipe, and overrides: a.b=c")->required();
+  flow.add_option("recipe", *words, "a recipe, and overrides: a.b=c").required();
   flow.add_option("--model", *model, "the model's folder, in place of what policy.model_name stands for");
   set_action(flow, invocation, [words, model, &invocation] { return explain_flow(*words, *model, invocation); });
 }

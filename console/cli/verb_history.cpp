@@ -87,22 +87,22 @@ int vacuum(const VacuumOptions& options, const Invocation& invocation) {
   return 0;
 }
 
-void build_check(CLI::App& history, Invocation& invocation) {
-  CLI::App& command = add_subverb(history, "check", "Look whether the file fits together: pages, rows, sums");
+void build_check(Command& history, Invocation& invocation) {
+  Command command = add_subverb(history, "check", "Look whether the file fits together: pages, rows, sums");
   auto options = std::make_shared<CheckOptions>();
   options->store.add_to(command);
   command.add_flag("--quick", options->quick, "without what reads every point");
   set_action(command, invocation, [options, &invocation] { return check(*options, invocation); });
 }
 
-void build_vacuum(CLI::App& history, Invocation& invocation) {
-  CLI::App& command = add_subverb(history, "vacuum", "Remove old runs if asked to, and give back the room of what was removed");
+void build_vacuum(Command& history, Invocation& invocation) {
+  Command command = add_subverb(history, "vacuum", "Remove old runs if asked to, and give back the room of what was removed");
   auto options = std::make_shared<VacuumOptions>();
   options->store.add_to(command);
   command.add_option("--older-than", options->older_than_days, "remove runs that ended more than so many days ago")
-      ->type_name("DAYS")
-      ->check(from_zero_on());
-  command.add_option("--keep", options->keep, "remove runs beyond so many newest ones")->type_name("RUNS")->check(whole_number(0));
+      .type_name("DAYS")
+      .check(from_zero_on());
+  command.add_option("--keep", options->keep, "remove runs beyond so many newest ones").type_name("RUNS").check(whole_number(0));
   command.add_flag("--archived", options->archived, "remove only archived runs; alone: all of them");
   command.add_flag("--dry-run", options->dry_run, "say which runs would go, and change nothing");
   command.footer(
@@ -112,7 +112,7 @@ void build_vacuum(CLI::App& history, Invocation& invocation) {
   set_action(command, invocation, [options, &invocation] { return vacuum(*options, invocation); });
 }
 
-void build(CLI::App& command, Invocation& invocation) {
+void build(Command& command, Invocation& invocation) {
   build_check(command, invocation);
   build_vacuum(command, invocation);
 }

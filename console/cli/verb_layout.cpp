@@ -52,7 +52,7 @@ int show_layout(const Options& options, const Invocation& invocation) {
   return 0;
 }
 
-void build(CLI::App& command, Invocation& invocation) {
+void build(Command& command, Invocation& invocation) {
   auto options = std::make_shared<Options>();
   LayoutOptions& layout = options->layout;
   command.add_option("recipe", layout.words, "take layout, cp and length from this recipe; overrides may follow: a.b=c, +a.b=c, ++a.b=c, ~a.b");
@@ -67,7 +67,7 @@ void build(CLI::App& command, Invocation& invocation) {
   command.add_option("--documents", layout.documents, "lengths of packed documents: 300,1200,50");
   command.add_option("--prefix-tree", layout.prefix_tree, "nodes in the stream's order, LENGTH or LENGTH:PARENT: 4,2:0,3:0");
   command.add_option("--window", layout.window, "keys that a query sees at most, itself among them (default 0: all before it)")
-      ->check(whole_number(0, layout::kSequenceLengthMax));
+      .check(whole_number(0, layout::kSequenceLengthMax));
   command.add_flag("--full", layout.full, "every query sees every key of its document");
   command.add_option("--chunk", layout.chunk, "balanced: tokens that stay together (default 512)");
   command.add_option("--pad-multiple", layout.pad_multiple, "contiguous, deepseek_v4: each rank's slots are a multiple of this");
@@ -77,8 +77,7 @@ void build(CLI::App& command, Invocation& invocation) {
   command.add_option("--kv-heads", layout.kv_heads, "key and value heads (default 8, with --heads as many)");
   command.add_option("--head-size", layout.head_size, "elements of a head (default 128)");
   command.add_option("--element-bytes", layout.element_bytes, "bytes of an element (default 2)");
-  command.add_option("--width", options->width, "characters of the strip (default: the terminal's)")
-      ->check(CLI::Range(kStripWidthMin, kStripWidthMax));
+  command.add_option("--width", options->width, "characters of the strip (default: the terminal's)").check(in_range(kStripWidthMin, kStripWidthMax));
   command.add_option("--svg", options->svg, "write the picture to this file; - for stdout, and nothing else");
   set_action(command, invocation, [options, &invocation] { return show_layout(*options, invocation); });
 }

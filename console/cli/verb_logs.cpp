@@ -94,13 +94,13 @@ int logs(const Options& options, const Invocation& invocation) {
   return 0;
 }
 
-void build(CLI::App& command, Invocation& invocation) {
+void build(Command& command, Invocation& invocation) {
   auto options = std::make_shared<Options>();
-  command.add_option("run", options->run, "the run's id, the beginning of one, a name, or last")->required();
+  command.add_option("run", options->run, "the run's id, the beginning of one, a name, or last").required();
   command.add_flag("-f,--follow", options->follow, "go on with new lines until the run has ended");
   command.add_option("--rank", options->rank, "only this rank's lines; -1: the daemon's");
-  command.add_option("--level", options->level, "only lines of this level or above")->check(CLI::IsMember({"debug", "info", "warn", "error"}));
-  command.add_option("-n,--lines", options->lines, "only the last N lines of those")->check(whole_number(0))->type_name("N");
+  command.add_option("--level", options->level, "only lines of this level or above").check(one_of({"debug", "info", "warn", "error"}));
+  command.add_option("-n,--lines", options->lines, "only the last N lines of those").check(whole_number(0)).type_name("N");
   options->store.add_to(command);
   set_action(command, invocation, [options, &invocation] { return logs(*options, invocation); });
 }

@@ -158,15 +158,15 @@ int probe(Options options, const Invocation& invocation) {
   return static_cast<int>(good ? ExitCode::good : ExitCode::run_failed);
 }
 
-void build(CLI::App& command, Invocation& invocation) {
+void build(Command& command, Invocation& invocation) {
   auto options = std::make_shared<Options>();
-  command.add_option("recipe", options->words, "the recipe, and overrides: a.b=c, +a.b=c (new), ++a.b=c (either), ~a.b (remove)")->required();
+  command.add_option("recipe", options->words, "the recipe, and overrides: a.b=c, +a.b=c (new), ++a.b=c (either), ~a.b (remove)").required();
   command.add_flag("--all", options->all, "every method, not only the one that the recipe chooses");
   command.add_option("--tolerance", options->tolerance, "largest relative difference of loss, log-probabilities and any gradient that is let pass")
-      ->check(from_zero_on())
-      ->capture_default_str();
+      .check(from_zero_on())
+      .show_default();
   command.add_option("--name", options->launch.name, "the name in the history (default: the recipe's, with -probe)");
-  command.add_option("--store", options->daemon.store, "the history file, when this starts the daemon")->type_name("FILE");
+  command.add_option("--store", options->daemon.store, "the history file, when this starts the daemon").type_name("FILE");
   command.footer(
       "\nDifferences are relative: of the loss, of the largest log-probability, of each gradient's largest value (at least a hundredth of the\n"
       "model's largest). Exit code 1 beyond the tolerance.");

@@ -3,7 +3,7 @@
 namespace ringwright::cli {
 namespace {
 
-void build(CLI::App& command, Invocation& invocation) {
+void build(Command& command, Invocation& invocation) {
   build_recipe_show(command, invocation);
   build_recipe_edits(command, invocation);
 }

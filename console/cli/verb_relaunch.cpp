@@ -29,7 +29,7 @@ int relaunch(const Options& options, const Invocation& invocation) {
   return start_run(recipe::load_recorded(recorded, options.overrides), start, invocation);
 }
 
-void build(CLI::App& command, Invocation& invocation) {
+void build(Command& command, Invocation& invocation) {
   auto options = std::make_shared<Options>();
   options->run = add_run_argument(command);
   command.add_option("override", options->overrides, "a.b=c, +a.b=c (new), ++a.b=c (either), ~a.b (remove)");

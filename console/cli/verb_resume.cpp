@@ -4,7 +4,7 @@
 namespace ringwright::cli {
 namespace {
 
-void build(CLI::App& command, Invocation& invocation) {
+void build(Command& command, Invocation& invocation) {
   const auto run = add_run_argument(command);
   set_action(command, invocation, [run, &invocation] { return steer(*run, {"resume", "run.resume", {}, "goes on"}, invocation); });
 }

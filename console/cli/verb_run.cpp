@@ -10,9 +10,9 @@ struct Options {
   StartOptions start;
 };
 
-void build(CLI::App& command, Invocation& invocation) {
+void build(Command& command, Invocation& invocation) {
   auto options = std::make_shared<Options>();
-  command.add_option("recipe", options->words, "the recipe, and overrides: a.b=c, +a.b=c (new), ++a.b=c (either), ~a.b (remove)")->required();
+  command.add_option("recipe", options->words, "the recipe, and overrides: a.b=c, +a.b=c (new), ++a.b=c (either), ~a.b (remove)").required();
   options->start.add_to(command);
   set_action(command, invocation, [options, &invocation] { return start_run(load_one_recipe(options->words), options->start, invocation); });
 }

@@ -3,7 +3,7 @@
 namespace ringwright::cli {
 namespace {
 
-void build(CLI::App& command, Invocation& invocation) {
+void build(Command& command, Invocation& invocation) {
   for (auto* subverb : {&build_runs_list, &build_runs_show, &build_runs_metrics, &build_runs_compare, &build_runs_parity, &build_runs_diff,
                         &build_runs_tag, &build_runs_note, &build_runs_archive, &build_runs_delete, &build_runs_export, &build_runs_import})
     subverb(command, invocation);

@@ -25,10 +25,10 @@ std::string list_of_keys() {
   return text;
 }
 
-void build(CLI::App& command, Invocation& invocation) {
+void build(Command& command, Invocation& invocation) {
   auto options = std::make_shared<Options>();
   options->run = add_run_argument(command);
-  command.add_option("assignment", options->assignment, "optimizer.lr=2e-4")->required()->type_name("KEY=VALUE");
+  command.add_option("assignment", options->assignment, "optimizer.lr=2e-4").required().type_name("KEY=VALUE");
   command.footer(list_of_keys());
   set_action(command, invocation, [options, &invocation] { return set(*options, invocation); });
 }

@@ -95,9 +95,9 @@ int sql(const Options& options, const Invocation& invocation) {
   return 0;
 }
 
-void build(CLI::App& command, Invocation& invocation) {
+void build(Command& command, Invocation& invocation) {
   auto options = std::make_shared<Options>();
-  command.add_option("statement", options->words, "one SELECT, best in quotes; - reads it from standard input")->required();
+  command.add_option("statement", options->words, "one SELECT, best in quotes; - reads it from standard input").required();
   command.add_flag("--csv", options->csv, "comma-separated values in place of a table");
   options->store.add_to(command);
   command.footer(

@@ -36,14 +36,15 @@ int stop(const Options& options, const Invocation& invocation) {
   return 0;
 }
 
-void build(CLI::App& command, Invocation& invocation) {
+void build(Command& command, Invocation& invocation) {
   auto options = std::make_shared<Options>();
   options->run = add_run_argument(command);
-  auto* step = command.add_flag("--after-step", options->after_step, "after its current step (this is what it does without an option)");
-  auto* checkpoint = command.add_flag("--after-checkpoint", options->after_checkpoint, "after the next checkpoint that the recipe's period brings");
-  auto* now = command.add_flag("--now,--force", options->now, "kill its processes instead of letting it finish the step");
+  const Option step = command.add_flag("--after-step", options->after_step, "after its current step (this is what it does without an option)");
+  const Option checkpoint =
+      command.add_flag("--after-checkpoint", options->after_checkpoint, "after the next checkpoint that the recipe's period brings");
+  const Option now = command.add_flag("--now,--force", options->now, "kill its processes instead of letting it finish the step");
   checkpoint->excludes(step);
-  now->excludes(step)->excludes(checkpoint);
+  now->excludes(step).excludes(checkpoint);
   set_action(command, invocation, [options, &invocation] { return stop(*options, invocation); });
 }
 

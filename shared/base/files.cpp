@@ -1,6 +1,7 @@
 #include "shared/base/files.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,7 +37,7 @@ class FreshFile {
   explicit FreshFile(const std::filesystem::path& place) : place_(place) {
     constexpr int kAttemptsMax = 100;
     for (int i = 0; descriptor_ < 0; ++i) {
-      fresh_ = place.parent_path() / ("." + place.filename().string() + "." + std::to_string(::getpid()) + "-" + std::to_string(i));
+      fresh_ = place.parent_path() / fmt::format(".{}.{}-{}", place.filename().string(), ::getpid(), i);
       descriptor_ = ::open(fresh_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
       if (descriptor_ < 0 && (errno != EEXIST || i == kAttemptsMax)) throw_errno(place);
     }

@@ -1,5 +1,7 @@
 #include "shared/base/line_diff.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -59,8 +61,8 @@ std::vector<Line> edit_script(const Lines& a, const Lines& b) {
 }
 
 std::string range(size_t first, size_t count) {
-  if (count == 0) return std::to_string(first) + ",0";
-  return std::to_string(first + 1) + (count == 1 ? "" : "," + std::to_string(count));
+  if (count == 0) return fmt::format("{},0", first);
+  return count == 1 ? fmt::format("{}", first + 1) : fmt::format("{},{}", first + 1, count);
 }
 
 std::string hunk(const std::vector<Line>& script, size_t begin, size_t end, size_t a_before, size_t b_before) {

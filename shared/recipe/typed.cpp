@@ -16,7 +16,7 @@ namespace {
 std::string shown(const nlohmann::json& value) {
   constexpr size_t kShownMax = 60;
   std::string text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  if (value.is_string()) text = "'" + value.get<std::string>() + "'";
+  if (value.is_string()) text = fmt::format("'{}'", value.get<std::string>());
   if (value.is_object() && value.size() == 1 && value.contains("$int")) text = value.at("$int").get<std::string>();
   if (value.is_number_float() && !std::isfinite(value.get<double>())) text = text::format_value(value.get<double>());
   return text::excerpt(text, kShownMax);

@@ -12,6 +12,9 @@ build_and_test() {
   ctest --preset "$1"
 }
 
+part "Benchmark programs, which the tests do not build"
+cmake --build --preset release --target benches -- --quiet
+
 part "Long tests (label deep)"
 ctest --test-dir build/release --output-on-failure -L deep
 

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <latch>
+#include <torch/csrc/autograd/custom_function.h>
 
 #include "daemon/worker/parallel/collectives.h"
 #include "shared/base/error.h"
