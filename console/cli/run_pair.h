@@ -1,9 +1,9 @@
 // Two runs and one metric of both: what `runs compare` and `runs parity` are asked for.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
+#include "console/cli/command.h"
 #include "console/cli/metric_series.h"
 #include "shared/history/comparison.h"
 

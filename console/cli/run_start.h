@@ -1,8 +1,6 @@
 // From a recipe to a run that is watched: what `run` and `relaunch` share.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include "console/cli/daemon_access.h"
 #include "console/cli/run_launch.h"
 #include "console/cli/verb.h"

@@ -1,7 +1,6 @@
 // What the verbs share that steer a run which is going on.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>

@@ -1,11 +1,11 @@
 // `--store FILE` of the verbs that read the history straight from its file.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <string>
 
+#include "console/cli/command.h"
 #include "shared/history/store.h"
 
 namespace ringwright::cli {

@@ -39,12 +39,11 @@ int stop(const Options& options, const Invocation& invocation) {
 void build(Command& command, Invocation& invocation) {
   auto options = std::make_shared<Options>();
   options->run = add_run_argument(command);
-  const Option step = command.add_flag("--after-step", options->after_step, "after its current step (this is what it does without an option)");
-  const Option checkpoint =
-      command.add_flag("--after-checkpoint", options->after_checkpoint, "after the next checkpoint that the recipe's period brings");
-  const Option now = command.add_flag("--now,--force", options->now, "kill its processes instead of letting it finish the step");
-  checkpoint->excludes(step);
-  now->excludes(step).excludes(checkpoint);
+  Option step = command.add_flag("--after-step", options->after_step, "after its current step (this is what it does without an option)");
+  Option checkpoint = command.add_flag("--after-checkpoint", options->after_checkpoint, "after the next checkpoint that the recipe's period brings");
+  Option now = command.add_flag("--now,--force", options->now, "kill its processes instead of letting it finish the step");
+  checkpoint.excludes(step);
+  now.excludes(step).excludes(checkpoint);
   set_action(command, invocation, [options, &invocation] { return stop(*options, invocation); });
 }
 

@@ -1,5 +1,7 @@
 #include "shared/history/records.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -28,7 +30,7 @@ RunState run_state_from_string(std::string_view text) {
     if (name == text) return state;
   std::string known;
   for (const auto& [state, name] : kStates) known += (known.empty() ? "" : ", ") + std::string(name);
-  throw Error({"RW-STORE-010", "\"" + std::string(text) + "\" is no state of a run", "", known, "use the same version for daemon and command line",
+  throw Error({"RW-STORE-010", fmt::format("\"{}\" is no state of a run", text), "", known, "use the same version for daemon and command line",
                ExitCode::store});
 }
 

@@ -60,7 +60,7 @@ std::string mesh_text(const history::RunRecord& run) {
   constexpr std::pair<const char*, const char*> axes[] = {{"pp", "pp"}, {"dp_replicate", "rep"}, {"dp_shard", "dp"}, {"cp", "cp"}, {"tp", "tp"}};
   for (const auto& [key, label] : axes) {
     const int size = run.mesh.is_object() && run.mesh.contains(key) && run.mesh[key].is_number_integer() ? run.mesh[key].get<int>() : 1;
-    if (size > 1) text += (text.empty() ? "" : " ") + std::string(label) + std::to_string(size);
+    if (size > 1) text += fmt::format("{}{}{}", text.empty() ? "" : " ", label, size);
   }
   return text.empty() ? "1 rank" : text;
 }
