@@ -56,8 +56,8 @@ class Option {
 class Command {
  public:
   explicit Command(CLI::App& app) : app_(&app) {}
-  // names: "run" (a positional), "--limit" or "-n,--limit". T: std::string, a vector of them, bool, int, int64_t, double, optional<int>. The
-  // variable must live until the action is called.
+  // names: "run" (a positional), "--limit" or "-n,--limit". T: text, a vector of texts, an integer, a double, or an optional one of
+  // these; command.cpp lists them. The variable must live until the action is called.
   template <class T>
   Option add_option(const std::string& names, T& value, const std::string& help);
   Option add_flag(const std::string& names, bool& value, const std::string& help);
