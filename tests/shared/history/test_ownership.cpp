@@ -47,7 +47,7 @@ TEST(Ownership, ADeletedHistoryIsReportedAndNotWrittenSilently) {
   EXPECT_EQ(state.code, kFileDeleted);
   EXPECT_EQ(state.exit_code, ExitCode::store);
   EXPECT_TRUE(is_permanent(state));
-  EXPECT_EQ(failures.last().code, kFileDeleted);
+  EXPECT_TRUE(test::eventually([&] { return failures.last().code == kFileDeleted; })) << failures.last().code;
   EXPECT_EQ(test::error_of([&] { writer.create_run(make_run("r_00000002")); }).code, kFileDeleted);
 }
 
