@@ -7,14 +7,11 @@
 namespace ringwright::cli {
 
 nlohmann::json run_estimate(const history::Reader& reader, const std::string& run) {
-  constexpr size_t kEventsMax = 10'000;  // of which the daemon keeps the latest
-  for (const wire::Event& event : reader.run_events(run, kEventsMax)) {
-    if (!event.body.is_object() || event.body.value("name", nlohmann::json()) != "run.estimate") continue;
-    nlohmann::json estimate = event.body;
-    estimate.erase("name");
-    return estimate;
-  }
-  return nullptr;
+  const std::vector<wire::Event> events = reader.run_events(run, {"run.estimate"}, 1);
+  if (events.empty() || !events.front().body.is_object()) return nullptr;
+  nlohmann::json estimate = events.front().body;
+  estimate.erase("name");
+  return estimate;
 }
 
 std::string estimate_cell(const nlohmann::json& estimate, const char* name) {

@@ -74,10 +74,8 @@ void require_comparable(const history::Reader& reader, const history::RunRecord&
 
 // Steps that the run was to make, as it said itself at its start; 0: nothing is kept of that.
 int64_t planned_steps(const history::Reader& reader, const history::RunRecord& run) {
-  constexpr size_t kEventsMax = 10'000;
-  for (const wire::Event& event : reader.run_events(run.id, kEventsMax))
-    if (event.body.is_object() && event.body.value("name", "") == "run.step_limit") return event.body.value("steps", int64_t{0});
-  return 0;
+  const std::vector<wire::Event> events = reader.run_events(run.id, {"run.step_limit"}, 1);
+  return events.empty() || !events.front().body.is_object() ? 0 : events.front().body.value("steps", int64_t{0});
 }
 
 // How much of the two runs was compared, and whether there was more to come.

@@ -126,12 +126,8 @@ void print_checkpoints(const history::Reader& reader, const std::string& run) {
 // What somebody asked of the run while it went on, and what came of it; oldest first.
 std::vector<wire::Event> steering_events(const history::Reader& reader, const std::string& run) {
   constexpr size_t kEventsMax = 100'000;
-  constexpr const char* kNames[] = {"run.steering", "run.setting", "run.paused", "run.resumed", "run.stopping"};
-  std::vector<wire::Event> events = reader.run_events(run, kEventsMax);
-  std::erase_if(events, [&](const wire::Event& event) {
-    const std::string name = event.body.value("name", "");
-    return std::find(std::begin(kNames), std::end(kNames), name) == std::end(kNames);
-  });
+  std::vector<wire::Event> events = reader.run_events(run, {"run.steering", "run.setting", "run.paused", "run.resumed", "run.stopping"}, kEventsMax);
+  std::erase_if(events, [](const wire::Event& event) { return !event.body.is_object(); });
   std::reverse(events.begin(), events.end());
   return events;
 }

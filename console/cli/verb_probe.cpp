@@ -107,8 +107,8 @@ nlohmann::json to_json(const Result& result, double tolerance) {
 
 std::vector<Result> read_results(const std::string& store, const std::string& run) {
   std::vector<Result> results;
-  for (const wire::Event& event : history::Reader(store).run_events(run, kEventsMax))
-    if (event.body.is_object() && event.body.value("name", "") == "probe.result") results.push_back(read_result(event.body));
+  for (const wire::Event& event : history::Reader(store).run_events(run, {"probe.result"}, kEventsMax))
+    if (event.body.is_object()) results.push_back(read_result(event.body));
   std::reverse(results.begin(), results.end());
   return results;
 }

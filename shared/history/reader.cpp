@@ -53,6 +53,17 @@ std::string_view blob_of(const SQLite::Column& column) {
   return {static_cast<const char*>(column.getBlob()), static_cast<size_t>(column.getBytes())};
 }
 
+wire::Event event_of(const std::string& run, SQLite::Statement& row) {
+  wire::Event event;
+  event.run = run;
+  event.node_sequence = static_cast<uint64_t>(row.getColumn(0).getInt64());
+  event.time_unix_ns = row.getColumn(1).getInt64();
+  event.rank = row.getColumn(2).getInt();
+  event.kind = static_cast<wire::Kind>(row.getColumn(3).getInt());
+  event.body = wire::decode_body(blob_of(row.getColumn(5)));
+  return event;
+}
+
 }  // namespace
 
 RunRecord run_of(SQLite::Statement& row) {
@@ -216,18 +227,14 @@ std::vector<SampleRecord> Reader::samples(const std::string& run, size_t limit) 
 
 std::vector<wire::Event> Reader::run_events(const std::string& run, size_t limit) const {
   std::vector<wire::Event> events;
-  impl_->rows(
-      [&](SQLite::Statement& row) {
-        wire::Event event;
-        event.run = run;
-        event.node_sequence = static_cast<uint64_t>(row.getColumn(0).getInt64());
-        event.time_unix_ns = row.getColumn(1).getInt64();
-        event.rank = row.getColumn(2).getInt();
-        event.kind = static_cast<wire::Kind>(row.getColumn(3).getInt());
-        event.body = wire::decode_body(blob_of(row.getColumn(5)));
-        events.push_back(std::move(event));
-      },
-      sql::event_list, impl_->key(run), as_limit(limit));
+  impl_->rows([&](SQLite::Statement& row) { events.push_back(event_of(run, row)); }, sql::event_list, impl_->key(run), as_limit(limit));
+  return events;
+}
+
+std::vector<wire::Event> Reader::run_events(const std::string& run, const std::vector<std::string>& names, size_t limit) const {
+  std::vector<wire::Event> events;
+  impl_->rows([&](SQLite::Statement& row) { events.push_back(event_of(run, row)); }, sql::event_list_of_names, impl_->key(run),
+              nlohmann::json(names).dump(), as_limit(limit));
   return events;
 }
 

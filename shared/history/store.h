@@ -93,6 +93,8 @@ class Reader {
   std::vector<SampleRecord> samples(const std::string& run, size_t limit) const;  // newest first
   // The events of kind `event` and of unknown kinds, newest first.
   std::vector<wire::Event> run_events(const std::string& run, size_t limit) const;
+  // Those of them that have one of these names, however many others there are.
+  std::vector<wire::Event> run_events(const std::string& run, const std::vector<std::string>& names, size_t limit) const;
   RunCounters counters(const std::string& run) const;
   std::vector<SegmentRecord> segments(const std::string& run) const;
   std::vector<NoteRecord> notes(const std::string& run) const;    // oldest first

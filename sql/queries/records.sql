@@ -13,6 +13,10 @@ INSERT INTO event (run, node_sequence, time_unix_ns, rank, kind, name, body) VAL
 -- name: event_list
 SELECT node_sequence, time_unix_ns, rank, kind, name, body FROM event WHERE run = ?1 ORDER BY node_sequence DESC LIMIT ?2;
 
+-- name: event_list_of_names
+SELECT node_sequence, time_unix_ns, rank, kind, name, body FROM event WHERE run = ?1 AND name IN (SELECT value FROM json_each(?2))
+ORDER BY node_sequence DESC LIMIT ?3;
+
 -- name: span_insert
 INSERT INTO span (run, step, rank, begin_ns, phase, end_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET end_ns = excluded.end_ns;
 

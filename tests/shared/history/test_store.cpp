@@ -310,6 +310,28 @@ TEST(Store, StoresEveryKind) {
   EXPECT_EQ(reader.node_sequence(), 8u);
 }
 
+TEST(Store, FindsEventsByNameBehindManyOthers) {
+  constexpr uint64_t kOthers = 10'001;
+  TemporaryFolder folder;
+  Writer writer(folder.store(), {});
+  const std::string run = "r_00000001";
+  writer.create_run(make_run(run));
+  writer.append(make_event(run, wire::Kind::event, 0, 1, {{"name", "run.estimate"}, {"memory_bytes", 7}}));
+  writer.append(make_event(run, wire::Kind::event, 0, 2, {{"name", "run.step_limit"}, {"steps", 50}}));
+  for (uint64_t i = 0; i < kOthers; ++i) writer.append(make_event(run, wire::Kind::event, 0, 3 + i, {{"name", "data.batch"}}));
+  writer.flush();
+  const Reader reader(folder.store());
+  const std::vector<wire::Event> one = reader.run_events(run, {"run.estimate"}, 1);
+  ASSERT_EQ(one.size(), 1U);
+  EXPECT_EQ(one.front().body.at("memory_bytes"), 7);
+  const std::vector<wire::Event> both = reader.run_events(run, {"run.estimate", "run.step_limit"}, 10);
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_EQ(both.front().body.at("steps"), 50) << "the newest is the first";
+  EXPECT_EQ(reader.run_events(run, {"data.batch"}, 5).size(), 5U);
+  EXPECT_TRUE(reader.run_events(run, {"run.estimat%"}, 5).empty());
+  EXPECT_TRUE(reader.run_events(run, std::vector<std::string>(), 5).empty());
+}
+
 TEST(Store, KeepsAMalformedBodyRawAndGoesOn) {
   TemporaryFolder folder;
   Writer writer(folder.store(), {});
