@@ -48,17 +48,6 @@ std::string first_line(const fs::path& file) {
   return line;
 }
 
-nlohmann::json processor(const fs::path& root) {
-  const fs::path file = root / "proc/cpuinfo";
-  std::istringstream all(proc_value(file, "flags") + " " + proc_value(file, "Features"));
-  std::set<std::string> present;
-  for (std::string flag; all >> flag;) present.insert(flag);
-  nlohmann::json flags = nlohmann::json::array();
-  for (const char* flag : kDecidingFlags)
-    if (present.contains(flag)) flags.push_back(flag);
-  return {{"model", proc_value(file, "model name")}, {"cores", std::thread::hardware_concurrency()}, {"flags", flags}};
-}
-
 nlohmann::json file_handles() {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
@@ -106,6 +95,17 @@ nlohmann::json libraries(const fs::path& torch_folder) {
 
 }  // namespace
 
+nlohmann::json processor(const fs::path& root) {
+  const fs::path file = root / "proc/cpuinfo";
+  std::istringstream all(proc_value(file, "flags") + " " + proc_value(file, "Features"));
+  std::set<std::string> present;
+  for (std::string flag; all >> flag;) present.insert(flag);
+  nlohmann::json flags = nlohmann::json::array();
+  for (const char* flag : kDecidingFlags)
+    if (present.contains(flag)) flags.push_back(flag);
+  return {{"model", proc_value(file, "model name")}, {"cores", std::thread::hardware_concurrency()}, {"flags", flags}};
+}
+
 nlohmann::json node_fingerprint(const MachineOptions& options) {
   utsname system{};
   ::uname(&system);
@@ -131,9 +131,8 @@ fs::path folder_of_loaded(std::string_view library) {
   return {};
 }
 
-double float32_flops_per_s_max(const nlohmann::json& node) {
+double float32_flops_per_s_max(const nlohmann::json& processor) {
   constexpr double kClockMax = 6.5e9;
-  const nlohmann::json& processor = node.at("cpu");
   const nlohmann::json& flags = processor.at("flags");
   const auto has = [&](const char* flag) { return std::find(flags.begin(), flags.end(), flag) != flags.end(); };
   // Two units that multiply and add, over vectors of 16, 8 or 4 numbers.

@@ -22,9 +22,12 @@ nlohmann::json node_fingerprint(const MachineOptions& options = {});
 // The folder that the library of this name was loaded from into this process, without its lib/; empty when it was not.
 std::filesystem::path folder_of_loaded(std::string_view library);
 
-// What the node's processor cannot exceed in float32, from its fingerprint: cores x operations a cycle of its widest vectors x the highest clock that
+// {model, cores, flags}: the part `cpu` of the fingerprint.
+nlohmann::json processor(const std::filesystem::path& root = "/");
+
+// What a processor() cannot exceed in float32: cores x operations a cycle of its widest vectors x the highest clock that
 // processors are sold with. Higher than any that is measured; a bound to find wrong counts with.
-double float32_flops_per_s_max(const nlohmann::json& node);
+double float32_flops_per_s_max(const nlohmann::json& processor);
 
 // GPUs with a device node.
 size_t gpu_count(const std::filesystem::path& root = "/");

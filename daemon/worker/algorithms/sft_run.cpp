@@ -211,7 +211,9 @@ class SftRun {
       throw Error({"RW-DATA-006", fmt::format("the data has {} rows, a global batch needs {}", train_.rows.size(), config_.train_global_batch_size),
                    path_of(spec_, "train"), "at least one full global batch", "lower policy.train_global_batch_size, or give more text",
                    ExitCode::refused});
-    const int64_t by_epochs = config_.max_num_epochs > 0 ? steps_per_epoch * config_.max_num_epochs : std::numeric_limits<int64_t>::max();
+    constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+    const bool has_end = config_.max_num_epochs > 0 && config_.max_num_epochs <= kMost / steps_per_epoch;
+    const int64_t by_epochs = has_end ? steps_per_epoch * config_.max_num_epochs : kMost;
     return config_.max_num_steps >= 0 ? std::min(config_.max_num_steps, by_epochs) : by_epochs;
   }
 
@@ -360,7 +362,8 @@ class SftRun {
   SftTrainer trainer_;
   RowOrder order_;
   int64_t tokens_trained_ = 0, saved_step_ = -1;
-  const double hardware_flops_per_s_max_ = fingerprint::float32_flops_per_s_max(fingerprint::node_fingerprint());
+  // Rank 0 alone asks.
+  const double hardware_flops_per_s_max_ = rank_ == 0 ? fingerprint::float32_flops_per_s_max(fingerprint::processor()) : 0;
   std::set<std::string> reported_rows_;  // of the support matrix
   std::jthread fingerprint_;
 };

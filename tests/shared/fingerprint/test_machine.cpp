@@ -25,7 +25,7 @@ TEST(Machine, NamesItselfAndItsLibraries) {
 }
 
 TEST(Machine, NoProcessorComputesFasterThanItsWidestVectors) {
-  const auto bound = [](std::vector<std::string> flags) { return float32_flops_per_s_max({{"cpu", {{"cores", 2}, {"flags", std::move(flags)}}}}); };
+  const auto bound = [](std::vector<std::string> flags) { return float32_flops_per_s_max({{"cores", 2}, {"flags", std::move(flags)}}); };
   EXPECT_DOUBLE_EQ(bound({"avx2", "avx512f"}), 2 * 6.5e9 * 64);
   EXPECT_DOUBLE_EQ(bound({"avx2"}), 2 * 6.5e9 * 32);
   EXPECT_DOUBLE_EQ(bound({}), 2 * 6.5e9 * 16);
