@@ -39,7 +39,7 @@ nlohmann::json mesh_of(const recipe::SftConfig& config) {
 void check_name(const std::string& name) {
   if (history::is_reserved_name(name)) throw history::reserved_name(name);
   const bool plain = std::none_of(name.begin(), name.end(), [](unsigned char byte) { return byte < 0x20 || byte == 0x7f; });
-  if (plain && name.size() <= kNameBytesMax && text::valid_utf8(name) == name) return;
+  if (plain && name.size() <= kNameBytesMax && text::is_utf8(name)) return;
   throw Error({"RW-CLI-025", "the run's name cannot be shown in one line", "--name, ringwright.name or the recipe's file name",
                "text without control characters, of at most " + std::to_string(kNameBytesMax) + " bytes", "give another: --name NAME"});
 }

@@ -78,6 +78,8 @@ namespace {
 
 constexpr std::string_view kLeftOut = "[...]";
 
+size_t room_for_text(size_t bytes_max, size_t gaps) { return bytes_max - std::min(bytes_max, gaps * kLeftOut.size()); }
+
 // The next place at or before, or at or behind `at`, that is not inside a character.
 size_t character_before(std::string_view text, size_t at) {
   while (at > 0 && at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
@@ -92,16 +94,21 @@ size_t character_behind(std::string_view text, size_t at) {
 
 std::string excerpt(std::string_view text, size_t bytes_max) {
   if (text.size() <= bytes_max) return std::string(text);
-  const size_t tail = bytes_max / 4;
-  const size_t end = character_before(text, bytes_max - tail), start = character_behind(text, text.size() - tail);
+  const size_t kept = room_for_text(bytes_max, 1), tail = kept / 4;
+  const size_t end = character_before(text, kept - tail), start = character_behind(text, text.size() - tail);
   return std::string(text.substr(0, end)).append(kLeftOut).append(text.substr(start));
 }
 
 std::string excerpt_around(std::string_view text, size_t at, size_t bytes_max) {
   if (text.size() <= bytes_max) return std::string(text);
-  const size_t half = bytes_max / 2;
-  const size_t wanted = std::min(at > half ? at - half : 0, text.size() - bytes_max);
-  const size_t start = character_behind(text, wanted), end = character_before(text, wanted + bytes_max);
+  size_t kept = room_for_text(bytes_max, 1), wanted = 0;
+  if (at + (kept - kept / 2) >= text.size()) {
+    wanted = text.size() - kept;
+  } else if (at > kept / 2) {
+    kept = room_for_text(bytes_max, 2);
+    wanted = at - kept / 2;
+  }
+  const size_t start = character_behind(text, wanted), end = character_before(text, wanted + kept);
   std::string result(start > 0 ? kLeftOut : "");
   result.append(text.substr(start, end - start));
   if (end < text.size()) result.append(kLeftOut);
@@ -126,16 +133,23 @@ size_t utf8_sequence_bytes(std::string_view rest) {
   return second && within(2, 0x80, 0xBF) && within(3, 0x80, 0xBF) ? 4 : 0;
 }
 
-}  // namespace
-
-std::string valid_utf8(std::string bytes) {
+size_t valid_bytes(std::string_view view) {
   size_t good = 0;
-  const std::string_view view = bytes;
   while (good < view.size()) {
     const size_t length = utf8_sequence_bytes(view.substr(good));
     if (length == 0) break;
     good += length;
   }
+  return good;
+}
+
+}  // namespace
+
+bool is_utf8(std::string_view bytes) { return valid_bytes(bytes) == bytes.size(); }
+
+std::string valid_utf8(std::string bytes) {
+  const std::string_view view = bytes;
+  const size_t good = valid_bytes(view);
   if (good == view.size()) return bytes;
   std::string clean(view.substr(0, good));
   for (size_t i = good; i < view.size();) {

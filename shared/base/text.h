@@ -25,7 +25,8 @@ std::string format_bytes(uint64_t bytes);
 // Seconds -> "0.2 s", "42 s", "3:12", "3:12:08".
 std::string format_elapsed(double seconds);
 
-// What a message quotes of a text: texts of more than `bytes_max` bytes lose their middle, for which "[...]" stands; no character is cut apart.
+// What a message quotes of a text, in at most `bytes_max` bytes (16 or more): longer texts lose their middle, for which "[...]" stands; no character
+// is cut apart.
 inline constexpr size_t kQuotedBytesMax = 200;
 std::string excerpt(std::string_view text, size_t bytes_max = kQuotedBytesMax);
 // The same of the neighbourhood of the byte `at`; what is left out at either end is "[...]".
@@ -33,5 +34,6 @@ std::string excerpt_around(std::string_view text, size_t at, size_t bytes_max = 
 
 // Bytes that are no UTF-8 become U+FFFD; valid text is returned as it is.
 std::string valid_utf8(std::string bytes);
+bool is_utf8(std::string_view bytes);
 
 }  // namespace ringwright::text

@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "shared/base/rounding.h"
 #include "shared/layout/refusal.h"
 
 namespace ringwright::layout {
 namespace {
-
-int64_t round_up(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 std::vector<int64_t> without_fillers(const std::vector<int64_t>& lengths) {
   std::vector<int64_t> kept;

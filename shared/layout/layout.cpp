@@ -7,6 +7,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "shared/base/rounding.h"
 #include "shared/base/text.h"
 #include "shared/layout/layout_kinds.h"
 #include "shared/layout/mask_area.h"
@@ -100,8 +101,7 @@ void Layout::check(int64_t padded_length, int rank) const {
 }
 
 int64_t Layout::padded_length(int64_t sequence_length) const {
-  const int64_t padded =
-      sequence_length < 0 ? sequence_length : (std::min(sequence_length, kSequenceLengthMax + 1) + divisor() - 1) / divisor() * divisor();
+  const int64_t padded = sequence_length < 0 ? sequence_length : round_up(std::min(sequence_length, kSequenceLengthMax + 1), divisor());
   if (sequence_length < 0 || padded > kSequenceLengthMax) {
     refuse("RW-LAYOUT-005", fmt::format("a sequence of {} tokens cannot be laid out", sequence_length), "sequence length",
            fmt::format("a length from 0 to {} after padding to a multiple of {}", kSequenceLengthMax, divisor()), "check the sequence length");

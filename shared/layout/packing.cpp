@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "shared/base/rounding.h"
 #include "shared/base/text.h"
 #include "shared/layout/deepseek_v4.h"
 #include "shared/layout/layout.h"
@@ -14,8 +15,6 @@
 
 namespace ringwright::layout {
 namespace {
-
-int64_t round_up(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 // A document and the room it takes.
 struct Item {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "shared/base/rounding.h"
 #include "shared/layout/dispatch.h"
 #include "shared/layout/layout_kinds.h"
 #include "shared/layout/mask_area.h"
@@ -163,7 +164,7 @@ std::unique_ptr<Layout> make_balanced(int cp, const Options& options) {
   }
   const MaskArea area(options.mask, *options.sequence_length);
   const int64_t divisor = cp * options.chunk;
-  const int64_t stream = (*options.sequence_length + divisor - 1) / divisor * divisor;
+  const int64_t stream = round_up(*options.sequence_length, divisor);
   if (stream > kSequenceLengthMax) {
     refuse("RW-LAYOUT-005", fmt::format("a sequence of {} tokens cannot be laid out", *options.sequence_length), "sequence length",
            fmt::format("a length from 0 to {} after padding to a multiple of {}", kSequenceLengthMax, divisor), "check the sequence length");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "shared/base/rounding.h"
 #include "shared/layout/refusal.h"
 
 namespace ringwright::layout {
@@ -117,7 +118,7 @@ std::vector<PlacedDocument> place_documents(const std::vector<int64_t>& lengths,
   std::vector<PlacedDocument> documents;
   int64_t start = 0;
   for (size_t d = 0; d < lengths.size(); ++d) {
-    const int64_t slot = lengths[d] < 0 || lengths[d] > kSequenceLengthMax ? -1 : (lengths[d] + multiple - 1) / multiple * multiple;
+    const int64_t slot = lengths[d] < 0 || lengths[d] > kSequenceLengthMax ? -1 : round_up(lengths[d], multiple);
     if (slot < 0 || start + slot > kSequenceLengthMax) {
       refuse("RW-LAYOUT-005", fmt::format("document {} of {} tokens, padded to a multiple of {}, cannot stand at {}", d, lengths[d], multiple, start),
              "document lengths", fmt::format("lengths from 0 on, {} in all", kSequenceLengthMax), "check the lengths");

@@ -199,7 +199,7 @@ class OverrideParser : private TextCursor {
 }  // namespace
 
 Override parse_override(const std::string& text, const Origin& origin) {
-  if (text::valid_utf8(text) != text)
+  if (!text::is_utf8(text))
     fail("RW-RECIPE-012", "'" + text::valid_utf8(text) + "' is not UTF-8 text", origin, "UTF-8", "write it in a terminal that is set to UTF-8");
   return OverrideParser(text, origin).parse();
 }

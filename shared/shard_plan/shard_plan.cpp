@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "shared/base/error.h"
+#include "shared/base/rounding.h"
 #include "shared/base/text.h"
 #include "shared/layout/method_cost.h"
 #include "shared/layout/methods.h"
@@ -25,8 +26,6 @@ struct Microbatch {
   std::vector<int64_t> document_offsets;  // of each row; empty: a row is one sequence
   std::string text;                       // "2 rows of 512 tokens"
 };
-
-int64_t round_up(int64_t length, int64_t multiple) { return (length + multiple - 1) / multiple * multiple; }
 
 std::vector<int64_t> equal_documents(int64_t count, int64_t slot) {
   std::vector<int64_t> offsets = {0};

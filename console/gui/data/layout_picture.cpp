@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "shared/base/rounding.h"
 #include "shared/base/text.h"
 #include "shared/layout/mask_area.h"
 
@@ -18,8 +19,6 @@ int64_t below(int64_t start, int64_t length, int64_t limit) { return std::clamp<
 
 // One document under thd is head-tail too.
 bool heads_and_tails(const std::string& layout) { return layout == "round_robin" || layout == "thd"; }
-
-int64_t round_up(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 const LayoutBlock* block_at(const LayoutPicture& picture, int64_t global_position) {
   auto after = std::upper_bound(picture.blocks.begin(), picture.blocks.end(), global_position,

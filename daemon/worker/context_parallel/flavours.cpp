@@ -10,6 +10,7 @@
 #include "daemon/worker/context_parallel/row_strategies.h"
 #include "daemon/worker/context_parallel/shard_errors.h"
 #include "daemon/worker/context_parallel/stream_strategies.h"
+#include "shared/base/rounding.h"
 #include "shared/layout/names.h"
 
 namespace ringwright::worker {
@@ -35,7 +36,7 @@ class RowsAsDocuments final : public ShardStrategy {
     if (primary.dim() < 2) {
       throw_bad_argument(fmt::format("the batch's primary stream has the shape [{}]", fmt::join(primary.sizes(), ", ")), "rows and tokens: [B, S]");
     }
-    const int64_t row_length = primary.size(1), slot = (row_length + row_multiple_ - 1) / row_multiple_ * row_multiple_;
+    const int64_t row_length = primary.size(1), slot = round_up(row_length, row_multiple_);
     Batch rows = BatchSharding(kContiguousRules, options_).apply(batch, slot, [](const at::Tensor& tensor, int64_t) { return tensor; });
     add_document_lengths(rows, real_lengths(rows, primary.size(0), row_length),
                          std::vector<std::vector<int64_t>>(static_cast<size_t>(primary.size(0)), {slot}));

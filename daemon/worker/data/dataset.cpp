@@ -28,7 +28,7 @@ class LineReader {
   bool next(std::string& line) {
     bool found = false;
     read([&] { found = lines_->next(line); });
-    if (found && text::valid_utf8(line) != line)
+    if (found && !text::is_utf8(line))
       throw Error(
           {"RW-DATA-007", "the line is not UTF-8 text", place(), "a text file in UTF-8", "save it as UTF-8, or name another file in data.train"});
     return found;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "shared/base/rounding.h"
+
 namespace ringwright::worker {
 namespace {
 
@@ -12,7 +14,7 @@ std::vector<Microbatch> rows_of_one_size(const std::vector<int64_t>& lengths, co
     if (row % static_cast<size_t>(rules.row_count) == 0) microbatches.emplace_back();
     Microbatch& microbatch = microbatches.back();
     microbatch.rows.push_back(row);
-    microbatch.row_length = std::max(microbatch.row_length, (lengths[row] + rules.row_divisor - 1) / rules.row_divisor * rules.row_divisor);
+    microbatch.row_length = std::max(microbatch.row_length, round_up(lengths[row], rules.row_divisor));
   }
   return microbatches;
 }

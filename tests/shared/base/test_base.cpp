@@ -175,11 +175,25 @@ TEST(Files, AFolderThatCannotBeWrittenIsFoundOutByTrying) {
 
 TEST(Text, ExcerptsLeaveTheMiddleOut) {
   EXPECT_EQ(text::excerpt("short", 5), "short");
-  EXPECT_EQ(text::excerpt("0123456789abcdef", 8), "012345[...]ef");
-  EXPECT_EQ(text::excerpt("\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", 4), "\xc3\xa4[...]") << "no character is cut apart";
-  EXPECT_EQ(text::excerpt_around("0123456789abcdef", 0, 8), "01234567[...]");
-  EXPECT_EQ(text::excerpt_around("0123456789abcdef", 8, 8), "[...]456789ab[...]");
-  EXPECT_EQ(text::excerpt_around("0123456789abcdef", 16, 8), "[...]89abcdef");
+  EXPECT_EQ(text::excerpt("0123456789abcdef", 13), "012345[...]ef");
+  EXPECT_EQ(text::excerpt("\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", 9), "\xc3\xa4[...]") << "no character is cut apart";
+  const std::string letters = "abcdefghijklmnopqrstuvwxyz";
+  EXPECT_EQ(text::excerpt_around(letters, 0, 18), "abcdefghijklm[...]");
+  EXPECT_EQ(text::excerpt_around(letters, 13, 18), "[...]jklmnopq[...]");
+  EXPECT_EQ(text::excerpt_around(letters, 26, 18), "[...]nopqrstuvwxyz");
+}
+
+TEST(Text, AnExcerptIsNeverLongerThanAskedFor) {
+  const std::string wide = "\xc3\xa4\xc3\xa4\xf0\x9f\x8c\x8d-\xc3\xa4\xe2\x96\x88\xc3\xa4\xc3\xa4\xf0\x9f\x8c\x8d\xc3\xa4\xe2\x96\x88\xc3\xa4!";
+  for (size_t most = 16; most <= wide.size() + 1; ++most) {
+    EXPECT_LE(text::excerpt(wide, most).size(), most);
+    EXPECT_TRUE(text::is_utf8(text::excerpt(wide, most)));
+    for (size_t at = 0; at <= wide.size(); ++at) {
+      const std::string around = text::excerpt_around(wide, at, most);
+      EXPECT_LE(around.size(), most) << at;
+      EXPECT_TRUE(text::is_utf8(around)) << at;
+    }
+  }
 }
 
 TEST(Error, WhatIsQuotedCannotFillTheTerminal) {
@@ -203,6 +217,17 @@ TEST(Printable, EscapesWhatWouldMoveTheCursor) {
   EXPECT_EQ(text::printable("\xff"), "\xef\xbf\xbd");
   EXPECT_EQ(text::printable(std::string_view("\0", 1)), "\\x00");
   EXPECT_EQ(text::printable_lines("one\ntwo\x1b"), "one\ntwo\\x1b");
+}
+
+TEST(Text, KnowsUtf8) {
+  for (const char* good : {"", "plain", "\xC3\xA4", "\xF0\x9F\x8C\x8D"}) {
+    EXPECT_TRUE(text::is_utf8(good)) << good;
+    EXPECT_EQ(text::valid_utf8(good), good);
+  }
+  for (const char* bad : {"\xFF", "a\xC3", "\xC3(", "\xED\xA0\x80", "\xF5\x80\x80\x80"}) {
+    EXPECT_FALSE(text::is_utf8(bad));
+    EXPECT_TRUE(text::is_utf8(text::valid_utf8(bad)));
+  }
 }
 
 }  // namespace

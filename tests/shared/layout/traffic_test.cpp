@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <limits>
+#include <map>
 #include <set>
 
 #include "shared/layout/methods.h"
@@ -37,18 +38,28 @@ TEST(Traffic, AllToAllMovesHeadsWhereTheyDivide) {
   EXPECT_EQ(traffic("all_to_all", *layout, area, 8, {.heads = 4, .kv_heads = 1, .head_size = 1, .element_bytes = 1})->front().forward_bytes, 24);
 }
 
+__extension__ using Wide = __int128;
+
 // The largest that is let in counts right, by arithmetic that has more bits; beyond it nothing wraps.
 TEST(Traffic, BytesBeyond64BitsAreRefused) {
+  // Rank 1 reads the other half, keys and values. Bytes of the backward pass, of both ranks together, in halves: keys again where they were not
+  // kept, gradients of keys and values.
+  const std::map<std::string, int> backward_halves = {{"ring", 1}, {"ranged", 2}, {"all_gather", 4}, {"all_to_all", 2}};
   const auto layout = make_layout("contiguous", 2);
   const int64_t length = int64_t{1} << 30;
   const MaskArea area({}, length);
   const AttentionShape large{.heads = 1 << 12, .kv_heads = 1 << 12, .head_size = 1 << 12, .element_bytes = 16};
   for (const std::string& method : method_names()) {
     const auto ranks = traffic(method, *layout, area, length, large).value_or(std::vector<RankTraffic>());
-    for (const RankTraffic& own : ranks) {
-      EXPECT_GE(own.forward_bytes, 0) << method;
-      EXPECT_GE(own.backward_bytes, 0) << method;
+    if (const auto halves = backward_halves.find(method); halves != backward_halves.end()) {
+      const Wide half = Wide{length} / 2 * 2 * large.kv_heads * large.head_size * large.element_bytes;
+      ASSERT_EQ(ranks.size(), 2U) << method;
+      EXPECT_TRUE(Wide{ranks[1].forward_bytes} == half) << method << ": " << ranks[1].forward_bytes;
+      EXPECT_TRUE(Wide{ranks[0].backward_bytes} + ranks[1].backward_bytes == halves->second * half) << method;
     }
+    AttentionShape next = large;
+    next.element_bytes *= 2;
+    EXPECT_EQ(refusal([&] { traffic(method, *layout, area, length, next); }).code, "RW-LAYOUT-004") << method << ": twice the largest";
     const int64_t huge = std::numeric_limits<int32_t>::max();
     EXPECT_EQ(refusal([&] { traffic(method, *layout, area, length, {huge, huge, huge, huge}); }).code, "RW-LAYOUT-004") << method;
     const int64_t most = std::numeric_limits<int64_t>::max();
