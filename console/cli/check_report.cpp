@@ -39,13 +39,9 @@ std::string place(const Finding& finding) {
   return fmt::format("{} ({})", finding.key, recipe::describe(finding.origin));
 }
 
-bool stops_one(const Finding& finding, const std::vector<Target>& targets) {
-  return std::any_of(targets.begin(), targets.end(), [&](Target target) { return support_matrix::stops(finding.verdict(target)); });
-}
-
 void print_stops(const CheckReport& report) {
   for (const Finding& finding : report.findings) {
-    if (!stops_one(finding, report.targets)) continue;
+    if (!support_matrix::stops_one(finding, report.targets)) continue;
     fmt::print("\n{} {}: {}\n", styled(finding.code, Style::bad), finding.scope, finding.reason);
     if (!finding.key.empty()) fmt::print("  at: {}\n", place(finding));
     if (!finding.fix.empty()) fmt::print("  to fix: {}\n", finding.fix);
@@ -145,7 +141,7 @@ void print_report(const CheckReport& report) {
   print_stops(report);
   print_warnings(report.recipe);
   print_notes(report);
-  print_sharding(report.recipe);
+  print_sharding(report.plan);
   if (report.fix) print_fix(report);
   if (report.wants_estimate) print_estimate(report);
   fmt::print("\n");
@@ -162,7 +158,7 @@ ordered_json to_json(const CheckReport& report) {
     json["targets"][std::string(name_of(target))] = {{"runs", !support_matrix::refused(report.findings, target)}};
   json["findings"] = ordered_json::array();
   for (const Finding& finding : report.findings) json["findings"].push_back(support_matrix::to_json(finding));
-  json["sharding"] = sharding_json(report.recipe);
+  json["sharding"] = sharding_json(report.plan);
   json["warnings"] = ordered_json::array();
   for (const recipe::Warning& warning : report.recipe.warnings)
     json["warnings"].push_back({{"code", warning.code},

@@ -26,7 +26,6 @@ support_matrix::CheckOptions check_options(const Options& options) {
   result.look_at_files = !options.no_files;
   result.model_folder = options.model;
   result.map_megatron = options.map == "megatron";
-  result.machine = support_matrix::this_machine();  // once for all recipes
   return result;
 }
 
@@ -41,16 +40,18 @@ void fix_report(const std::string& file, const std::vector<std::string>& overrid
   report.written_to = edited.file.string();
 }
 
-CheckReport report_on(const std::string& file, const std::vector<std::string>& overrides, const Options& options,
-                      const support_matrix::CheckOptions& how, recipe::ParentCache& parents) {
+CheckReport report_on(const std::string& file, const std::vector<std::string>& overrides, const Options& options, support_matrix::CheckOptions& how,
+                      recipe::ParentCache& parents) {
   CheckReport report;
   report.targets = support_matrix::targets_from_name(options.target);
   if (options.fix) {
     fix_report(file, overrides, options, how, report);
   } else {
     report.recipe = recipe::load_recipe(file, overrides, &parents);
+    support_matrix::ask_machine(report.recipe, how);  // once for all recipes
     report.findings = support_matrix::check(report.recipe, how);
   }
+  report.plan = support_matrix::recipe_shard_plan(report.recipe, how);
   report.wants_estimate = options.estimate;
   if (options.estimate) report.estimate = support_matrix::recipe_estimate(report.recipe, how);
   return report;
@@ -62,7 +63,11 @@ int check(const Options& options, const Invocation& invocation) {
   if (!options.output.empty() && arguments.files.size() > 1)
     throw Error({"RW-CLI-049", "one file is named for several recipes", "-o " + options.output, "one recipe", "fix them one after the other",
                  ExitCode::usage});
-  const support_matrix::CheckOptions how = check_options(options);
+  if (options.fix && !options.map.empty())
+    throw Error({"RW-CLI-050", "--fix changes the recipe's own text, and --map " + options.map + " looks at settings that stand in none",
+                 "--fix --map", "one of the two", "check with --map, write into the recipe what RW-GUARD-110 lists without it, then check with --fix",
+                 ExitCode::usage});
+  support_matrix::CheckOptions how = check_options(options);
   recipe::ParentCache parents;
   bool refused = false;
   nlohmann::ordered_json all = nlohmann::ordered_json::array();

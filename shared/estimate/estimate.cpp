@@ -3,14 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <stdexcept>
 
+#include "shared/base/rounding.h"
 #include "shared/base/text.h"
 #include "shared/estimate/logits_chunk.h"
 
 namespace ringwright::estimate {
 namespace {
+
+// Sizes that a file may claim multiply to more than 64 bits.
+__extension__ using Wide = __int128;
+int64_t saturated(Wide value) { return static_cast<int64_t>(std::min<Wide>(value, INT64_MAX)); }
 
 struct Widths {
   int64_t d, Q, P, F, V, N, heads;
@@ -26,41 +32,42 @@ Widths widths_of(const model::ModelConfig& model) {
           model.num_attention_heads};
 }
 
-Term make_term(std::string name, int64_t count, int64_t value_bytes, const std::string& what) {
-  return {std::move(name), count * value_bytes, fmt::format("{} x {}: {}", value_bytes, text::format_count(count), what)};
+Term make_term(std::string name, Wide count, int64_t value_bytes, const std::string& what) {
+  return {std::move(name), saturated(count * value_bytes), fmt::format("{} x {}: {}", value_bytes, text::format_count(saturated(count)), what)};
 }
 
 // What a layer keeps between forward and backward: its two inputs (d each), queries and the attended output twice (Q each), keys and values (P each),
 // gate and up (F each), the log-sum-exp of each head and two norms. One layer's backward works beside it on three rows of F and two of d.
 Term activations(const Widths& w, const StepShape& shape) {
   const int64_t kept = 2 * w.d + 3 * w.Q + 2 * w.P + 2 * w.F + w.heads + 2, beside = 3 * w.F + 2 * w.d, ends = 3 * w.d;
-  return make_term("activations", shape.tokens * (w.N * kept + beside + ends), shape.value_bytes,
+  return make_term("activations", Wide{shape.tokens} * (w.N * kept + beside + ends), shape.value_bytes,
                    fmt::format("{} tokens x ({} layers x {} + {} in one layer's backward + {} at the ends)", text::format_count(shape.tokens), w.N,
                                text::format_count(kept), text::format_count(beside), text::format_count(ends)));
 }
 
 Term logits(const Widths& w, const StepShape& shape) {
   const int64_t rows = std::min(logits_chunk_rows(w.V), shape.tokens);
-  return make_term("logits", rows * w.V + w.V * w.d + shape.tokens * w.d, shape.value_bytes,
+  return make_term("logits", Wide{rows} * w.V + w.V * w.d + Wide{shape.tokens} * w.d, shape.value_bytes,
                    fmt::format("a chunk of {} tokens, the head's gradient and the hidden states'", rows));
 }
 
 struct MethodBlocks {
   std::string_view method;
-  int64_t (*values)(const Widths&, const StepShape&);
+  Wide (*values)(const Widths&, const StepShape&);
   std::string_view words;
 };
 
 // Keys and values of other ranks, in one layer at a time.
 constexpr MethodBlocks kMethods[] = {
-    {"ring", [](const Widths& w, const StepShape& s) { return 8 * s.tokens * w.P; }, "two blocks of keys and values, and two of their gradients"},
-    {"all_gather", [](const Widths& w, const StepShape& s) { return 4 * s.cp * s.tokens * w.P; },
+    {"ring", [](const Widths& w, const StepShape& s) { return Wide{8} * s.tokens * w.P; },
+     "two blocks of keys and values, and two of their gradients"},
+    {"all_gather", [](const Widths& w, const StepShape& s) { return Wide{4} * s.cp * s.tokens * w.P; },
      "keys and values of the whole sequence, and their gradients"},
-    {"ranged", [](const Widths& w, const StepShape& s) { return 4 * s.cp * s.tokens * w.P; },
+    {"ranged", [](const Widths& w, const StepShape& s) { return Wide{4} * s.cp * s.tokens * w.P; },
      "at most the keys and values of the whole sequence, and their gradients"},
-    {"all_to_all", [](const Widths& w, const StepShape& s) { return 2 * s.tokens * (2 * w.Q + 2 * w.P); },
+    {"all_to_all", [](const Widths& w, const StepShape& s) { return Wide{2} * s.tokens * (2 * w.Q + 2 * w.P); },
      "queries, keys, values and outputs by heads, and their gradients"},
-    {"all_to_all+ring", [](const Widths& w, const StepShape& s) { return s.tokens * (4 * w.Q + 12 * w.P); },
+    {"all_to_all+ring", [](const Widths& w, const StepShape& s) { return Wide{s.tokens} * (4 * w.Q + 12 * w.P); },
      "queries, keys, values and outputs by heads, their gradients, and two blocks of keys and values"},
 };
 
@@ -73,12 +80,10 @@ Term blocks(const Widths& w, const StepShape& shape) {
 
 int64_t file_bytes(const std::string& dtype) { return dtype == "bfloat16" || dtype == "float16" ? 2 : 4; }
 
-int64_t round_up(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
-
 }  // namespace
 
 int64_t Estimate::memory_bytes() const {
-  return std::accumulate(terms.begin(), terms.end(), int64_t{0}, [](int64_t sum, const Term& term) { return sum + term.bytes; });
+  return saturated(std::accumulate(terms.begin(), terms.end(), Wide{0}, [](Wide sum, const Term& term) { return sum + term.bytes; }));
 }
 
 const Term& Estimate::term(const std::string& name) const {

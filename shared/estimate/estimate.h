@@ -22,8 +22,8 @@ struct StepShape {
 };
 
 struct Term {
-  std::string name;  // "parameters"
-  int64_t bytes = 0;
+  std::string name;     // "parameters"
+  int64_t bytes = 0;    // 2^63 - 1 for more than that
   std::string formula;  // with its numbers: "4 x 1,234,567"
 };
 

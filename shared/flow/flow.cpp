@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <stdexcept>
+
 namespace ringwright::flow {
 namespace {
 
@@ -77,7 +79,7 @@ constexpr Entry kStages[] = {
 const Entry& entry_of(Stage stage) {
   for (const Entry& entry : kStages)
     if (entry.stage == stage) return entry;
-  return kStages[0];
+  throw std::logic_error("a stage without an entry");
 }
 
 // The order of a step. Ringwright takes the gradient of a chunk's loss while its logits exist, so it gathers afterwards; NeMo RL computes the loss

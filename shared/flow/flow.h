@@ -18,9 +18,9 @@ enum class LossKind { partitioned, replicated };
 
 // Of one microbatch. What is not known is 0, and is printed by its letter alone.
 struct StepSizes {
-  int64_t rows = 1, length = 0;        // B, S: in the batch's own order
-  int64_t padded_length = 0;           // what the layout cuts
-  int64_t hidden = 0, vocabulary = 0;  // d, V
+  int64_t rows = 1, length = 0;  // B, S: in the batch's own order
+  int64_t padded_length = 0;     // what the layout cuts
+  int64_t hidden = 0;            // d
   int cp = 1, tp = 1, dp = 1;
   int64_t teacher_length = 0, teacher_vocabulary = 0;  // T, U
   bool packed = false;

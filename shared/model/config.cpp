@@ -237,13 +237,17 @@ ModelConfig parse_model_config(const nlohmann::json& json, const std::string& fi
 }
 
 ModelConfig read_model_config(const std::filesystem::path& folder) {
+  return parse_model_config(read_config_json(folder), (folder / "config.json").string());
+}
+
+nlohmann::json read_config_json(const std::filesystem::path& folder) {
   const std::filesystem::path file = folder / "config.json";
   std::error_code error;
   if (!std::filesystem::exists(file, error))
     throw Error(
         {"RW-MODEL-001", std::filesystem::is_directory(folder, error) ? "the model's folder has no config.json" : "the model's folder does not exist",
          file.string(), "a folder with config.json, safetensors and tokenizer.json", "set policy.model_name to such a folder", ExitCode::refused});
-  return parse_model_config(read_json_file(file, kConfigBytesMax, "RW-MODEL-002"), file.string());
+  return read_json_file(file, kConfigBytesMax, "RW-MODEL-002");
 }
 
 }  // namespace ringwright::model

@@ -57,5 +57,7 @@ struct ModelConfig {
 // activation, attention dropout, attention in chunks, quantised weights) is RW-MODEL-003 too. Unknown keys are ignored and kept in `raw`.
 ModelConfig parse_model_config(const nlohmann::json& json, const std::string& file_name);
 ModelConfig read_model_config(const std::filesystem::path& folder);
+// The folder's config.json as it stands, of any family. The first two errors.
+nlohmann::json read_config_json(const std::filesystem::path& folder);
 
 }  // namespace ringwright::model

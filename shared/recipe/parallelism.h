@@ -7,6 +7,8 @@
 namespace ringwright::recipe {
 
 inline constexpr int kRanksMax = 1 << 16;  // more than one job has
+// Rows of a batch. With as many tokens in each as a sequence can have (layout::kSequenceLengthMax), they are counted in 64 bits.
+inline constexpr int64_t kBatchRowsMax = (int64_t{1} << 31) - 1;
 
 // What policy.dtensor_cfg says, as Automodel's section of the same meaning: sizes, sequence parallelism, activation checkpointing, expert layers.
 // Throws Error RW-RECIPE-021 or -022 for values of the wrong kind, and those of mesh::read_section.

@@ -110,6 +110,21 @@ std::string Typed::choice(const std::string& key, const std::string& fallback, c
   out_of_range(key, "one of " + expected);
 }
 
+bool Typed::is_true(const std::string& key) const {
+  const nlohmann::json* value = find(key);
+  return value && value->is_boolean() && value->get<bool>();
+}
+
+double Typed::number_or(const std::string& key, double fallback) const {
+  const nlohmann::json* value = find(key);
+  return value && value->is_number() ? value->get<double>() : fallback;
+}
+
+std::string Typed::text_or(const std::string& key, const std::string& fallback) const {
+  const nlohmann::json* value = find(key);
+  return value && value->is_string() ? value->get<std::string>() : fallback;
+}
+
 void Typed::missing(const std::string& key, const std::string& expected) const {
   throw Error({"RW-RECIPE-020", "the recipe says nothing for " + key, where(key), expected, "add " + key + ", in the file or as +" + key + "=...",
                ExitCode::usage});

@@ -31,6 +31,11 @@ class Typed {
   std::string choice(const std::string& key, const std::string& fallback, const std::vector<std::string>& words,
                      const std::vector<std::string>& not_offered = {}) const;
 
+  // Lenient: whether the value is true; the value, or the fallback where it is absent or of another kind, which is somebody else's to refuse.
+  bool is_true(const std::string& key) const;
+  double number_or(const std::string& key, double fallback) const;
+  std::string text_or(const std::string& key, const std::string& fallback) const;
+
   [[noreturn]] void missing(const std::string& key, const std::string& expected) const;
   [[noreturn]] void wrong_kind(const std::string& key, const std::string& expected) const;
   [[noreturn]] void out_of_range(const std::string& key, const std::string& expected) const;

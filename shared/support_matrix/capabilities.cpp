@@ -25,8 +25,6 @@ const std::vector<Capability>& capabilities() {
       {"cp.any_length", kPad, "tests/daemon/worker/context_parallel/sharder_test.cpp"},
       {"cp.windows", kYes, "tests/daemon/worker/attention/attention_methods_test.cpp"},
       {"cp.methods", kYes, "tests/daemon/worker/attention/attention_methods_test.cpp"},
-      {"cp.transport.gloo", kYes, "tests/daemon/worker/parallel/transport_test.cpp"},
-      {"cp.transport.shared_memory", kYes, "tests/daemon/worker/parallel/transport"},
       // Batches.
       {"batch.packing", kYes, "tests/daemon/worker/algorithms/packed_training_test.cpp"},
       {"batch.dynamic", kYes, "tests/daemon/worker/data/test_microbatches.cpp"},

@@ -8,13 +8,13 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "shared/base/rounding.h"
 #include "shared/base/text.h"
 #include "shared/layout/layout.h"
 #include "shared/layout/packing.h"
 #include "shared/mesh/setup.h"
 #include "shared/recipe/parallelism.h"
 #include "shared/recipe/typed.h"
-#include "shared/support_matrix/megatron.h"
 
 namespace ringwright::support_matrix {
 namespace {
@@ -48,22 +48,25 @@ void read_sizes(const recipe::Typed& typed, Facts& facts) {
   } catch (const Error& error) {
     facts.mesh_fault = error.parts();
   }
-  facts.length = typed.integer("policy.max_total_sequence_length", 0, 1);
-  facts.global_batch = typed.integer("policy.train_global_batch_size", 0, 1);
-  facts.micro_batch = typed.integer("policy.train_micro_batch_size", 1, 1);
-  facts.logprob_batch = typed.integer("policy.logprob_batch_size", 0, 1);
+  const auto rows = [&](const char* key, int64_t fallback) { return typed.integer(key, fallback, 1, recipe::kBatchRowsMax); };
+  facts.length = typed.integer("policy.max_total_sequence_length", 0, 1, layout::kSequenceLengthMax);
+  facts.global_batch = rows("policy.train_global_batch_size", 0);
+  facts.micro_batch = rows("policy.train_micro_batch_size", 1);
+  facts.logprob_batch = rows("policy.logprob_batch_size", 0);
 }
 
 void read_backend(const recipe::Typed& typed, Facts& facts) {
   const std::string base = "policy.dtensor_cfg.";
   facts.dtensor = facts.on(base + "enabled");
   facts.dtensor_v2 = facts.on(base + "_v2");
-  facts.megatron = !facts.was_mapped && facts.on("policy.megatron_cfg.enabled");
   facts.saves_memory = facts.saves_memory || facts.on(base + "cpu_offload");
   facts.packing = typed.boolean("policy.sequence_packing.enabled", false);
   facts.dynamic_batching = typed.boolean("policy.dynamic_batching.enabled", false);
   facts.model_overrides = facts.given("policy.hf_config_overrides");
-  facts.yarn_override = facts.text("policy.hf_config_overrides.rope_scaling.rope_type") == "yarn";
+  for (const char* section : {"rope_parameters", "rope_scaling"})
+    for (const char* name : {"rope_type", "type"})
+      if (const std::string key = fmt::format("policy.hf_config_overrides.{}.{}", section, name); facts.yarn_key.empty() && facts.text(key) == "yarn")
+        facts.yarn_key = key;
   facts.precision = typed.text("policy.precision", "float32");
   facts.optimizer = typed.text("policy.optimizer.name", "torch.optim.AdamW");
 }
@@ -105,7 +108,6 @@ void read_data(const recipe::Recipe& recipe, Facts& facts) {
   if (holds(kVisionEnvironments, environment)) facts.vision_key = "data.default.env_name";
   if (facts.processor.find("vlm") != std::string::npos) facts.vision_key = facts.processor_key;
   if (facts.on("policy.is_vlm")) facts.vision_key = "policy.is_vlm";
-  facts.vision = !facts.vision_key.empty();
   const nlohmann::json* train = facts.find("data.train");
   if (train && train->is_array()) facts.train_sets = static_cast<int64_t>(train->size());
 }
@@ -147,15 +149,11 @@ void read_generation(Facts& facts) {
   lacks("loss_fn.use_importance_sampling_correction", true);
 }
 
-int64_t round_up(int64_t length, int64_t multiple) { return (length + multiple - 1) / multiple * multiple; }
-
-// Of one sequence, or of the stream that rows or documents become; products stop at a value that no stream has.
+// Of one sequence, or of the stream that rows or documents become.
 int64_t longest_tokens(const Facts& facts) {
-  constexpr int64_t kMost = int64_t{1} << 40;
-  const int64_t length = std::min(facts.length, kMost), rows = std::min<int64_t>(facts.micro_batch, kMost / std::max<int64_t>(length, 1) + 1);
-  int64_t tokens = length;
-  if (layout::joins_rows(facts.cp_flavour)) tokens = std::max(tokens, length * rows);
-  if (facts.packing) tokens = std::max(tokens, std::min(facts.pack_tokens, kMost));
+  int64_t tokens = facts.length;
+  if (layout::joins_rows(facts.cp_flavour)) tokens = facts.length * facts.micro_batch;
+  if (facts.packing) tokens = std::max(tokens, facts.pack_tokens);
   return facts.cp > 1 ? round_up(tokens, 2 * facts.cp) : tokens;
 }
 
@@ -165,7 +163,7 @@ void read_sharding(const recipe::Typed& typed, Facts& facts) {
   facts.cp_method = typed.text("ringwright.cp.method", "");
   facts.cp_transport = typed.text("ringwright.cp.transport", "");
   facts.rotate_method = typed.text("policy.dtensor_cfg.cp_rotate_method", "");
-  const int64_t tokens = facts.length > 0 && facts.micro_batch > INT64_MAX / facts.length ? INT64_MAX : facts.length * facts.micro_batch;
+  const int64_t tokens = facts.length * facts.micro_batch;
   const auto length = [&](const std::string& key, int64_t fallback) { return typed.integer(key, fallback, 1, layout::kSequenceLengthMax); };
   if (facts.packing) facts.pack_tokens = length("policy.sequence_packing.train_mb_tokens", std::max<int64_t>(tokens, 1));
   if (facts.dynamic_batching) {
@@ -186,26 +184,19 @@ void read_moved_keys(Facts& facts) {
     const size_t place = value.find(from);
     return place == std::string::npos ? std::string() : value.replace(place, from.size(), to);
   };
-  const std::string experts = "policy.dtensor_cfg.moe_parallelizer._target_";
-  facts.moved.experts_value = rewritten(experts, "components.moe.config", "components.distributed.config");
-  if (!facts.moved.experts_value.empty()) facts.moved.experts_key = experts;
+  facts.moved.experts_value = rewritten("policy.dtensor_cfg.moe_parallelizer._target_", "components.moe.config", "components.distributed.config");
   facts.moved.backend_target_value = rewritten(std::string(kBackend) + "_target_", "components.moe.utils", "components.models.common.utils");
-}
-
-// What --map megatron could not write.
-void read_unmapped(Facts& facts) {
-  if (!facts.was_mapped) return;
-  const MegatronMapping mapping = map_megatron(nlohmann::ordered_json(facts.resolved));
-  facts.unmapped_key = mapping.unmapped_key, facts.unmapped_what = mapping.unmapped_what, facts.unmapped_fix = mapping.unmapped_fix;
 }
 
 }  // namespace
 
-Facts read_facts(const recipe::Recipe& recipe, const CheckOptions& options, bool is_mapped) {
+Facts read_facts(const recipe::Recipe& recipe, const CheckOptions& options) {
   Facts facts;
   facts.resolved = recipe.resolved;
-  facts.was_mapped = is_mapped;
   const recipe::Typed typed(facts.resolved, [&](const std::string& key) { return recipe::place_of(recipe, key); });
+  if (reads_megatron(typed)) facts.mapping = map_megatron(typed);
+  facts.was_mapped = facts.mapping && options.map_megatron;
+  facts.megatron = facts.mapping && !options.map_megatron;
   read_sizes(typed, facts);
   read_backend(typed, facts);
   read_attention(facts);
@@ -214,9 +205,8 @@ Facts read_facts(const recipe::Recipe& recipe, const CheckOptions& options, bool
   read_generation(facts);
   read_sharding(typed, facts);
   read_moved_keys(facts);
-  read_unmapped(facts);
   facts.loss_fault = find_loss_fault(facts);
-  facts.teacher = read_teachers(facts);
+  facts.teacher = read_teachers(typed, facts);
   read_machine(options.machine, facts);
   name_words(facts);
   return facts;
@@ -224,10 +214,7 @@ Facts read_facts(const recipe::Recipe& recipe, const CheckOptions& options, bool
 
 const nlohmann::json* Facts::find(const std::string& key) const { return recipe::Typed(resolved).find(key); }
 
-bool Facts::on(const std::string& key) const {
-  const nlohmann::json* value = find(key);
-  return value && value->is_boolean() && value->get<bool>();
-}
+bool Facts::on(const std::string& key) const { return recipe::Typed(resolved).is_true(key); }
 
 bool Facts::is_false(const std::string& key) const {
   const nlohmann::json* value = find(key);
@@ -239,15 +226,9 @@ bool Facts::given(const std::string& key) const {
   return value && !(value->is_structured() && value->empty());
 }
 
-std::string Facts::text(const std::string& key) const {
-  const nlohmann::json* value = find(key);
-  return value && value->is_string() ? value->get<std::string>() : "";
-}
+std::string Facts::text(const std::string& key) const { return recipe::Typed(resolved).text_or(key, ""); }
 
-double Facts::number(const std::string& key, double fallback) const {
-  const nlohmann::json* value = find(key);
-  return value && value->is_number() ? value->get<double>() : fallback;
-}
+double Facts::number(const std::string& key, double fallback) const { return recipe::Typed(resolved).number_or(key, fallback); }
 
 std::string Facts::written(const std::string& key) const {
   const nlohmann::json* value = find(key);

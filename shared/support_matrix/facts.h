@@ -10,7 +10,10 @@
 
 #include "shared/base/error.h"
 #include "shared/model/config.h"
+#include "shared/model/context_parallel.h"
 #include "shared/recipe/recipe.h"
+#include "shared/recipe/typed.h"
+#include "shared/support_matrix/megatron.h"
 #include "shared/support_matrix/support_matrix.h"
 #include "shared/tokenizer/tokenizer.h"
 
@@ -25,13 +28,14 @@ struct LossFault {
 struct TeacherFacts {
   std::string uneven_key, window_key, batch_key, mesh_key;
   int64_t uneven_length = 0, uneven_cp = 1, window_length = 0, batch = 0, cp_tp = 1;
+  int64_t first_length = 0;  // tokens of the first teacher that says how many; 0: none does
 };
 
 // Keys that moved between the two Automodel targets, with what they become.
 struct MovedKeys {
-  std::string backend_key;                 // FSDP2's backend: nccl
-  std::string experts_key, experts_value;  // a _target_ below moe_parallelizer
-  std::string backend_target_value;        // of automodel_kwargs.backend._target_; "": it is right
+  std::string backend_key;           // FSDP2's backend: nccl
+  std::string experts_value;         // of moe_parallelizer._target_; "": it is right
+  std::string backend_target_value;  // of automodel_kwargs.backend._target_, likewise
 };
 
 struct Facts {
@@ -51,14 +55,15 @@ struct Facts {
   std::string processor_key, processor;  // the first key that asks for messages or a prompt template, with its value
   std::string user_key;                  // the first key below `ringwright` that this version does not act on
   bool dtensor = false, dtensor_v2 = true, megatron = false;
-  bool was_mapped = false;                                // --map megatron: the sizes are Megatron's
-  std::string unmapped_key, unmapped_what, unmapped_fix;  // the first of its settings that has no counterpart
+  bool was_mapped = false;                 // --map megatron: the sizes are Megatron's
+  std::optional<MegatronMapping> mapping;  // where the recipe is for Megatron: what it is, or would be, here
   bool packing = false, dynamic_batching = false, sequence_parallel = false, filters_logits = false;
-  bool vision = false, skips_long = false, model_overrides = false, yarn_override = false;
+  bool skips_long = false, model_overrides = false;
   bool saves_memory = false;  // activation checkpointing or CPU offload
   bool teachers = false;      // with tokenizers of their own
   int64_t train_sets = 1;
-  std::string vision_key;                              // that decided
+  std::string yarn_key;                                // of policy.hf_config_overrides, that asks for a rope of type yarn; "": none does
+  std::string vision_key;                              // that says that the model is of text and images; "": it is not
   std::string unshardable_key, unshardable_attention;  // an attention that NeMo RL cannot shard
   std::string other_env_vars;                          // of policy.dtensor_cfg.env_vars, the allocator's left out
   std::string generation_backend;
@@ -72,11 +77,12 @@ struct Facts {
   std::string interface, interface_key, interface_fault;  // GLOO_SOCKET_IFNAME, where it stands, and what is wrong with it
 
   // Level 2.
-  bool files_looked_at = false;
   std::string model_name, data_name;
   std::optional<std::filesystem::path> model_folder, data_file;
-  nlohmann::json model_json;  // config.json of any family; null: none was read
-  std::string model_type;     // what it says; "": nothing
+  nlohmann::json model_json;                                     // config.json of any family; null: none was read
+  std::string model_type;                                        // what it says; "": nothing
+  bool has_yarn = false;                                         // as the rope of its text part, or of some layers
+  std::optional<model::ContextParallelConfig> context_parallel;  // of any family whose sizes stand in it
   std::optional<model::ModelConfig> model;
   std::optional<ErrorParts> model_fault, weights_fault, tokenizer_fault;
   int64_t tokenizer_size = 0;             // 0: no tokenizer was read
@@ -103,6 +109,10 @@ struct Facts {
   // {name} in a row's texts -> what to write there. A name with a dot is a key of the recipe.
   std::map<std::string, std::string> words;
 
+  bool has_mesh() const { return !mesh_fault && !megatron; }
+  bool shards() const { return cp > 1 && !megatron; }  // sequences over several ranks
+  bool has_vision() const { return !vision_key.empty(); }
+
   // The recipe's value at a dotted key; nullptr when absent or null.
   const nlohmann::json* find(const std::string& key) const;
   bool on(const std::string& key) const;        // is true
@@ -115,15 +125,18 @@ struct Facts {
 };
 
 // Throws Error RW-RECIPE-02x (exit code 2) for values of the wrong kind.
-// `is_mapped`: the recipe is what --map megatron made of one.
-Facts read_facts(const recipe::Recipe& recipe, const CheckOptions& options, bool is_mapped = false);
-void read_files(const recipe::Recipe& recipe, const CheckOptions& options, Facts& facts);
+// The recipe is the one that as_checked() returns.
+Facts read_facts(const recipe::Recipe& recipe, const CheckOptions& options);
+// The model's config.json alone: all that the path of a step and an estimate need.
+void read_model_config(const recipe::Recipe& recipe, const CheckOptions& options, Facts& facts);
+// Everything else that the recipe names, after that.
+void read_other_files(const recipe::Recipe& recipe, Facts& facts);
 // Fills `words` from the rest.
 void name_words(Facts& facts);
 
 // Parts of read_facts and read_files.
 LossFault find_loss_fault(const Facts& facts);
-TeacherFacts read_teachers(const Facts& facts);
+TeacherFacts read_teachers(const recipe::Typed& typed, const Facts& facts);
 void read_batch(const recipe::SftConfig& config, const tokenizer::Tokenizer& tokenizer, Facts& facts);
 void read_machine(const std::optional<Machine>& machine, Facts& facts);
 

@@ -10,7 +10,6 @@
 #include "shared/layout/methods.h"
 #include "shared/mesh/setup.h"
 #include "shared/model/context_parallel.h"
-#include "shared/model/json_file.h"
 #include "shared/model/parameters.h"
 #include "shared/model/safetensors.h"
 #include "shared/support_matrix/data_file.h"
@@ -32,16 +31,6 @@ std::optional<std::filesystem::path> find_place(const recipe::Recipe& recipe, co
   }
 }
 
-// config.json as it is, of any family; null where it cannot be read.
-nlohmann::json read_config_json(const std::filesystem::path& folder) {
-  constexpr uint64_t kBytesMax = 16u << 20;
-  try {
-    return model::read_json_file(folder / "config.json", kBytesMax, "RW-MODEL-002");
-  } catch (const Error&) {
-    return nullptr;
-  }
-}
-
 // A model of text and images keeps the sizes of its text part in a section of its own.
 const nlohmann::json& text_part(const nlohmann::json& config) {
   const auto part = config.find("text_config");
@@ -54,14 +43,32 @@ int64_t size_in(const nlohmann::json& config, std::initializer_list<const char*>
   return 0;
 }
 
-// Of any family. What cannot be read, the row of the model speaks of.
-void read_limits(const nlohmann::json& config, const std::filesystem::path& folder, Facts& facts) {
+// Of any family: sizes of its attention, and windows where the sizes are not all there. What cannot be read, the row of the model speaks of.
+void read_layers(const nlohmann::json& config, const std::filesystem::path& file, Facts& facts) {
+  try {
+    facts.context_parallel = model::parse_context_parallel_config(facts.model_json, file);
+  } catch (const Error&) {
+  }
   const int64_t layer_count = size_in(config, {"num_hidden_layers"});
   if (layer_count <= 0) return;
   try {
-    facts.limits = model::read_layer_limits(config, layer_count, (folder / "config.json").string());
+    facts.limits = model::read_layer_limits(config, layer_count, file.string());
   } catch (const Error&) {
   }
+}
+
+// All dialects: the section rope_parameters, which may have one for each kind of layer, or the older rope_scaling; the key rope_type, or the older
+// type.
+bool has_yarn(const nlohmann::json& config) {
+  const auto is_yarn = [](const nlohmann::json& rope) {
+    const recipe::Typed typed(rope);
+    return typed.text_or("rope_type", "") == "yarn" || typed.text_or("type", "") == "yarn";
+  };
+  for (const char* name : {"rope_parameters", "rope_scaling"}) {
+    const auto section = config.find(name);
+    if (section != config.end() && (is_yarn(*section) || std::any_of(section->begin(), section->end(), is_yarn))) return true;
+  }
+  return false;
 }
 
 void read_heads(Facts& facts) {
@@ -70,41 +77,47 @@ void read_heads(Facts& facts) {
 }
 
 // Of any family, also of those that cannot be trained here.
-void read_experts(const std::filesystem::path& folder, Facts& facts) {
-  if (facts.ep <= 1 || facts.mesh_fault) return;
-  int64_t experts = 0;
-  try {
-    experts = model::read_context_parallel_config(folder).experts;
-  } catch (const Error&) {
-    return;  // the row of the model says what is wrong with it
-  }
+void read_experts(Facts& facts) {
+  if (facts.ep <= 1 || facts.mesh_fault || !facts.context_parallel || facts.context_parallel->experts == 0) return;
   try {
     mesh::ParallelismSizes sizes;
     sizes.cp = static_cast<int>(facts.cp), sizes.tp = static_cast<int>(facts.tp), sizes.ep = static_cast<int>(facts.ep);
-    if (experts > 0) mesh::check_experts(experts, static_cast<int>(facts.world), sizes);
+    mesh::check_experts(facts.context_parallel->experts, static_cast<int>(facts.world), sizes);
   } catch (const Error& error) {
     facts.experts_fault = error.parts();
   }
 }
 
-void read_config(const std::filesystem::path& folder, Facts& facts) {
-  facts.model_json = read_config_json(folder);
+void read_any_family(const std::filesystem::path& file, Facts& facts) {
   if (!facts.model_json.is_object()) return;
   facts.model_type = facts.model_json.value("model_type", nlohmann::json()).is_string() ? facts.model_json["model_type"].get<std::string>() : "";
   const nlohmann::json& part = text_part(facts.model_json);
   facts.positions = size_in(part, {"max_position_embeddings"}), facts.vocab_size = size_in(part, {"vocab_size"});
   for (const char* section : {"vision_config", "audio_config", "video_config"})
     if (facts.multimodal_section.empty() && facts.model_json.contains(section)) facts.multimodal_section = section;
-  read_limits(part, folder, facts);
+  facts.has_yarn = has_yarn(part);
+  read_layers(part, file, facts);
 }
 
 void read_model(const std::filesystem::path& folder, Facts& facts) {
-  read_config(folder, facts);
+  const std::filesystem::path file = folder / "config.json";
   try {
-    facts.model = model::read_model_config(folder);
+    facts.model_json = model::read_config_json(folder);
+    read_any_family(file, facts);
+    facts.model = model::parse_model_config(facts.model_json, file.string());
     read_heads(facts);
   } catch (const Error& error) {
     facts.model_fault = error.parts();
+  }
+}
+
+// 0: its config.json does not say, or cannot be read.
+int64_t vocabulary_of(const std::filesystem::path& folder) {
+  try {
+    const nlohmann::json config = model::read_config_json(folder);
+    return config.is_object() ? size_in(text_part(config), {"vocab_size"}) : 0;
+  } catch (const Error&) {
+    return 0;
   }
 }
 
@@ -113,8 +126,7 @@ void read_teacher_model(const recipe::Recipe& recipe, Facts& facts) {
   const std::string name = facts.text("teacher.model_name");
   const auto folder = name.empty() || facts.teachers ? std::nullopt : find_place(recipe, name);
   if (!folder || facts.vocab_size == 0) return;
-  const nlohmann::json config = read_config_json(*folder);
-  const int64_t size = config.is_object() ? size_in(text_part(config), {"vocab_size"}) : 0;
+  const int64_t size = vocabulary_of(*folder);
   if (size == 0 || size == facts.vocab_size) return;
   facts.teacher_vocab_size = size, facts.teacher_vocab_key = "teacher.model_name", facts.teacher_name = name;
 }
@@ -172,8 +184,6 @@ void read_data_files(const recipe::Recipe& recipe, const recipe::SftConfig& conf
   }
 }
 
-std::string fault_words(const std::optional<ErrorParts>& fault) { return fault ? fault->what + " (" + fault->where + ")" : ""; }
-
 void name_file_words(Facts& facts) {
   const auto put = [&](const char* name, const auto& value) { facts.words[name] = fmt::format("{}", value); };
   put("model_name", facts.model_name), put("data_name", facts.data_name), put("data_format", facts.data_format);
@@ -181,32 +191,27 @@ void name_file_words(Facts& facts) {
   put("data_file", facts.data_file ? facts.data_file->string() : "");
   put("batch_rows", facts.batch_rows), put("batch_rows_too_long", facts.batch_rows_too_long), put("batch_bad_line", facts.batch_bad_line);
   put("heads_refusal", facts.heads_refusal);
-  put("experts_what", facts.experts_fault ? facts.experts_fault->what : ""),
-      put("experts_fix", facts.experts_fault ? facts.experts_fault->action : "");
   put("window", facts.limits.size), put("window_key", facts.limits.key), put("window_layer", facts.limits.first_layer());
   put("positions", facts.positions), put("model_type", facts.model_type);
   put("rope", facts.model ? facts.model->rope.type : ""), put("multimodal_section", facts.multimodal_section);
   put("tokenizer_size", facts.tokenizer_size), put("vocab_size", facts.vocab_size);
   put("teacher_vocab_key", facts.teacher_vocab_key), put("teacher_name", facts.teacher_name), put("teacher_vocab_size", facts.teacher_vocab_size);
-  put("model_what", fault_words(facts.model_fault)), put("model_fix", facts.model_fault ? facts.model_fault->action : "");
-  put("weights_what", fault_words(facts.weights_fault)), put("weights_fix", facts.weights_fault ? facts.weights_fault->action : "");
-  put("tokenizer_what", fault_words(facts.tokenizer_fault)), put("tokenizer_fix", facts.tokenizer_fault ? facts.tokenizer_fault->action : "");
   put("save_folder", facts.save_folder), put("save_folder_fault", facts.save_folder_fault), put("earlier_checkpoint", facts.earlier_checkpoint);
   name_family_words(facts);
 }
 
 }  // namespace
 
-void read_files(const recipe::Recipe& recipe, const CheckOptions& options, Facts& facts) {
-  facts.files_looked_at = true;
+void read_model_config(const recipe::Recipe& recipe, const CheckOptions& options, Facts& facts) {
   facts.model_name = facts.text("policy.model_name");
   facts.model_folder = find_place(recipe, facts.model_name);
   if (!options.model_folder.empty()) facts.model_name = options.model_folder.string(), facts.model_folder = options.model_folder;
-  if (facts.model_folder) {
-    read_model(*facts.model_folder, facts);
-    read_experts(*facts.model_folder, facts);
-    read_weights(*facts.model_folder, facts);
-  }
+  if (facts.model_folder) read_model(*facts.model_folder, facts);
+}
+
+void read_other_files(const recipe::Recipe& recipe, Facts& facts) {
+  read_experts(facts);
+  if (facts.model_folder) read_weights(*facts.model_folder, facts);
   const std::string tokenizer = facts.text("policy.tokenizer.name");
   const auto tokenizer_folder =
       tokenizer.empty() || tokenizer == facts.text("policy.model_name") ? facts.model_folder : find_place(recipe, tokenizer);

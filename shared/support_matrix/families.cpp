@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "shared/support_matrix/verdict_names.h"
 
@@ -13,6 +15,8 @@ namespace {
 constexpr FamilyAnswer yes(std::string_view note) { return {kYes, "", false, note}; }
 constexpr FamilyAnswer no(std::string_view note) { return {kNo, "", false, note}; }
 constexpr FamilyAnswer unknown(std::string_view note) { return {kSkip, "", false, note}; }
+// The plain transformers class, which knows nothing of the attention backends.
+constexpr FamilyAnswer plain(std::string_view note) { return {kIf, "", false, note}; }
 constexpr FamilyAnswer with(std::string_view attention, std::string_view note = "") { return {kIf, attention, false, note}; }
 constexpr FamilyAnswer with_or_plain(std::string_view attention) { return {kIf, attention, true, ""}; }
 
@@ -21,15 +25,27 @@ constexpr std::string_view kVision = "a multimodal model, which NeMo RL does not
 constexpr std::string_view kNoClass = "Automodel has no class for it yet";
 constexpr std::string_view kAfter = "its class comes after Automodel 0.6";
 constexpr std::string_view kLiveOnly = "the live check takes te, whether it works is not established";
+constexpr std::string_view kPlainNeeds = "plain transformers class; needs sdpa in it, and no Mamba or linear-attention layers";
 constexpr std::string_view kDeclared = "the class declares that it does not support it, and that it works is not established";
 
-bool holds_word(std::string_view words, std::string_view word) {
+std::vector<std::string_view> split(std::string_view words) {
+  std::vector<std::string_view> parts;
   for (size_t begin = 0; begin <= words.size();) {
     const size_t end = std::min(words.find(' ', begin), words.size());
-    if (words.substr(begin, end - begin) == word) return true;
+    parts.push_back(words.substr(begin, end - begin));
     begin = end + 1;
   }
-  return false;
+  return parts;
+}
+
+bool holds_word(std::string_view words, std::string_view word) {
+  const auto parts = split(words);
+  return std::find(parts.begin(), parts.end(), word) != parts.end();
+}
+
+const FamilyAnswer& answer_of(const Family& family, Target target) {
+  if (target == Target::ringwright) throw std::logic_error("the table is about the Automodel targets");
+  return target == Target::automodel_0_4 ? family.automodel_0_4 : family.automodel_0_6;
 }
 
 std::string or_list(std::string_view words) {
@@ -92,14 +108,8 @@ const std::vector<Family>& families() {
 }
 
 const Family& other_families() {
-  static const Family kOther = {"any other",
-                                "plain class, generic",
-                                "round_robin",
-                                "rows",
-                                with("sdpa", "needs sdpa in the transformers class, and no Mamba or linear-attention layers"),
-                                with("sdpa", "needs sdpa in the transformers class, and no Mamba or linear-attention layers"),
-                                false,
-                                "capabilities"};
+  static const Family kOther = {"any other",        "plain class, generic", "round_robin", "rows",
+                                plain(kPlainNeeds), plain(kPlainNeeds),     false,         "capabilities"};
   return kOther;
 }
 
@@ -110,16 +120,27 @@ const Family* find_family(std::string_view model_type) {
 }
 
 FamilyVerdict judge(const Family& family, Target target, const AttentionRequest& request) {
-  if (target == Target::ringwright) throw std::logic_error("the table is about the Automodel targets");
-  const FamilyAnswer& answer = target == Target::automodel_0_4 ? family.automodel_0_4 : family.automodel_0_6;
+  const FamilyAnswer& answer = answer_of(family, target);
   const std::string note = answer.note.empty() ? "" : fmt::format("; {}", answer.note);
   if (answer.attention.empty()) return {answer.verdict, std::string(answer.note)};
   if (request.force_hf && answer.plain_class) return {kYes, "plain transformers class with sdpa (force_hf)" + note};
   const std::string wanted = or_list(answer.attention) + (answer.plain_class ? ", or force_hf: true" : "");
   if (request.backend.empty()) return {kIf, fmt::format("needs attention {}{}", wanted, note)};
   if (!holds_word(answer.attention, request.backend))
-    return {kNo, fmt::format("the live check takes attention {}, and backend.attn is {}{}", wanted, request.backend, note)};
+    return {kNo, fmt::format("the live check takes attention {}, and backend.attn is {}{}", wanted, request.backend, note), true};
   return {answer.note.empty() ? kYes : kIf, fmt::format("attention {}{}", request.backend, note)};
+}
+
+std::string attention_way_out(const Family& family, const AttentionRequest& request) {
+  for (const auto& [target, other] :
+       {std::pair(Target::automodel_0_6, Target::automodel_0_4), std::pair(Target::automodel_0_4, Target::automodel_0_6)}) {
+    if (!judge(family, target, request).refuses_backend) continue;
+    const std::string_view others = answer_of(family, other).attention;
+    const auto words = split(answer_of(family, target).attention);
+    const auto both = std::find_if(words.begin(), words.end(), [&](std::string_view word) { return others.empty() || holds_word(others, word); });
+    return std::string(both == words.end() ? words.front() : *both);
+  }
+  return "";
 }
 
 }  // namespace ringwright::support_matrix

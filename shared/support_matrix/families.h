@@ -41,8 +41,11 @@ struct AttentionRequest {
 struct FamilyVerdict {
   Verdict verdict;
   std::string words;
+  bool refuses_backend = false;  // because of the attention that the recipe asks for, and of nothing else
 };
 FamilyVerdict judge(const Family& family, Target target, const AttentionRequest& request);
+// What a target that refuses the recipe's attention would take in its place, if there is one the other takes it too; "": none refuses it.
+std::string attention_way_out(const Family& family, const AttentionRequest& request);
 
 // Families that this engine is to train; those that it does are in the capability table.
 inline constexpr std::string_view kOwnFamilies[] = {"llama", "mistral", "qwen2", "qwen3", "qwen3_moe", "nemotron_h"};

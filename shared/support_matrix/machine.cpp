@@ -32,15 +32,20 @@ std::string address_of(const std::string& host) {
 
 }  // namespace
 
-Machine this_machine() {
+Machine this_machine(bool looks_up_address) {
   Machine machine;
   std::array<char, 256> name{};
   if (::gethostname(name.data(), name.size() - 1) == 0) machine.host = name.data();
-  machine.host_address = address_of(machine.host);
+  if (looks_up_address) machine.host_address = address_of(machine.host);
   machine.loopback = machine.host_address.starts_with("127.") || machine.host_address == "::1";
   machine.interfaces = net::interface_names();
   if (const char* value = std::getenv(kVariable)) machine.gloo_interface = value;
   return machine;
+}
+
+void ask_machine(const recipe::Recipe& recipe, CheckOptions& options) {
+  const nlohmann::json resolved = recipe.resolved;
+  if (!options.machine && recipe::Typed(resolved).number_or("cluster.num_nodes", 1) > 1) options.machine = this_machine();
 }
 
 void read_machine(const std::optional<Machine>& machine, Facts& facts) {
@@ -49,7 +54,7 @@ void read_machine(const std::optional<Machine>& machine, Facts& facts) {
   facts.interface_key = facts.interface.empty() ? kVariable : key;
   const char* environment = std::getenv(kVariable);
   if (facts.nodes == 1 && facts.interface.empty() && !machine && (!environment || !*environment)) return;  // nothing to look at
-  facts.machine = machine ? *machine : this_machine();
+  facts.machine = machine ? *machine : this_machine(facts.nodes > 1);
   if (facts.interface.empty()) facts.interface = facts.machine.gloo_interface;
   const auto& known = facts.machine.interfaces;
   if (!facts.interface.empty() && std::find(known.begin(), known.end(), facts.interface) == known.end())

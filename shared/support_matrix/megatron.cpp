@@ -29,7 +29,7 @@ constexpr Rename kOptimizer[] = {{"lr", "lr"}, {"weight_decay", "weight_decay"},
 
 class Mapper {
  public:
-  explicit Mapper(json resolved) : resolved_(std::move(resolved)), typed_(resolved_) {}
+  explicit Mapper(const recipe::Typed& typed) : typed_(typed) {}
 
   MegatronMapping map() {
     add("policy.dtensor_cfg.enabled", "true");
@@ -44,14 +44,8 @@ class Mapper {
 
  private:
   const json* find(const std::string& key) const { return typed_.find(kFrom + key); }
-  double number(const std::string& key, double fallback) const {
-    const json* value = find(key);
-    return value && value->is_number() ? value->get<double>() : fallback;
-  }
-  std::string text(const std::string& key, const std::string& fallback) const {
-    const json* value = find(key);
-    return value && value->is_string() ? value->get<std::string>() : fallback;
-  }
+  double number(const std::string& key, double fallback) const { return typed_.number_or(kFrom + key, fallback); }
+  std::string text(const std::string& key, const std::string& fallback) const { return typed_.text_or(kFrom + key, fallback); }
 
   void add(const std::string& key, const std::string& value) { mapping_.changes.push_back({key, value}); }
   void keep(const std::string& key, const std::string& name, const json& value) {
@@ -82,14 +76,14 @@ class Mapper {
     if (style != "constant" && style != "cosine")
       return refuse("scheduler.lr_decay_style", fmt::format("the decay '{}' has no counterpart here", style),
                     "policy.megatron_cfg.scheduler.lr_decay_style=cosine, or constant");
-    const double peak = number("optimizer.lr", 1), warm_up = number("scheduler.lr_warmup_iters", 0);
+    const double peak = number("optimizer.lr", 1);
     const double start = std::clamp(number("scheduler.lr_warmup_init", 0) / std::max(peak, 1e-30), kWarmUpStartMin, 1.0);
     json pieces = json::array();
-    const auto steps = static_cast<int64_t>(warm_up);
+    const int64_t steps = typed_.integer(kFrom + std::string("scheduler.lr_warmup_iters"), 0, 0);
     if (steps > 0)
       pieces.push_back(
           {{"name", "torch.optim.lr_scheduler.LinearLR"}, {"kwargs", {{"start_factor", start}, {"end_factor", 1.0}, {"total_iters", steps}}}});
-    const auto decay = static_cast<int64_t>(number("scheduler.lr_decay_iters", 0)) - steps;
+    const int64_t decay = typed_.integer(kFrom + std::string("scheduler.lr_decay_iters"), 0, 0) - steps;
     if (style == "cosine" && decay > 0)
       pieces.push_back(
           {{"name", "torch.optim.lr_scheduler.CosineAnnealingLR"}, {"kwargs", {{"T_max", decay}, {"eta_min", number("optimizer.min_lr", 0)}}}});
@@ -111,8 +105,7 @@ class Mapper {
                fmt::format("policy.megatron_cfg.{}={}", end, weight_decay));
   }
 
-  json resolved_;
-  recipe::Typed typed_;
+  const recipe::Typed& typed_;
   MegatronMapping mapping_;
 };
 
@@ -130,18 +123,17 @@ void write(nlohmann::ordered_json& root, const std::string& key, const std::stri
 
 }  // namespace
 
-bool reads_megatron(const nlohmann::ordered_json& resolved) {
-  const auto* value = [&]() -> const nlohmann::ordered_json* {
-    const auto policy = resolved.find("policy");
-    if (policy == resolved.end() || !policy->is_object()) return nullptr;
-    const auto megatron = policy->find("megatron_cfg");
-    if (megatron == policy->end() || !megatron->is_object() || !megatron->contains("enabled")) return nullptr;
-    return &(*megatron)["enabled"];
-  }();
-  return value && value->is_boolean() && value->get<bool>();
-}
+bool reads_megatron(const recipe::Typed& typed) { return typed.is_true(kFrom + std::string("enabled")); }
 
-MegatronMapping map_megatron(const nlohmann::ordered_json& resolved) { return Mapper(json(resolved)).map(); }
+MegatronMapping map_megatron(const recipe::Typed& typed) { return Mapper(typed).map(); }
+
+recipe::Recipe as_checked(const recipe::Recipe& recipe, const CheckOptions& options) {
+  const json resolved = options.map_megatron ? json(recipe.resolved) : json();
+  const recipe::Typed typed(resolved, [&](const std::string& key) { return recipe::place_of(recipe, key); });
+  recipe::Recipe asked = recipe;
+  if (reads_megatron(typed)) apply_mapping(map_megatron(typed), asked.resolved);
+  return asked;
+}
 
 void apply_mapping(const MegatronMapping& mapping, nlohmann::ordered_json& resolved) {
   for (const Change& change : mapping.changes) write(resolved, change.key, change.value);

@@ -1,10 +1,10 @@
 // What a recipe for NeMo RL's Megatron backend would be on the DTensor backend: sizes, optimizer, schedule.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "shared/recipe/typed.h"
 #include "shared/support_matrix/support_matrix.h"
 
 namespace ringwright::support_matrix {
@@ -17,8 +17,9 @@ struct MegatronMapping {
 };
 
 // policy.megatron_cfg.enabled is true.
-bool reads_megatron(const nlohmann::ordered_json& resolved);
-MegatronMapping map_megatron(const nlohmann::ordered_json& resolved);
+bool reads_megatron(const recipe::Typed& typed);
+// Throws Error RW-RECIPE-021 or -022 for a number of steps that is none. The same for a recipe into which it was written before.
+MegatronMapping map_megatron(const recipe::Typed& typed);
 // Writes the changes into a resolved recipe; policy.megatron_cfg stays as it is.
 void apply_mapping(const MegatronMapping& mapping, nlohmann::ordered_json& resolved);
 

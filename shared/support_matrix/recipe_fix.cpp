@@ -2,16 +2,13 @@
 
 #include <algorithm>
 
+#include "shared/recipe/loader.h"
 #include "shared/recipe/node.h"
 
 namespace ringwright::support_matrix {
 namespace {
 
 constexpr int kRoundsMax = 8;  // a change can bring up another row, hardly ever a third
-
-bool stops_one(const Finding& finding, const std::vector<Target>& targets) {
-  return std::any_of(targets.begin(), targets.end(), [&](auto target) { return stops(finding.verdict(target)); });
-}
 
 // What stops a target, and what runs on a condition that a change takes away.
 bool wants_change(const Finding& finding, const std::vector<Target>& targets) {
@@ -45,13 +42,16 @@ recipe::TextEdit as_edit(const Change& change, const recipe::Recipe& recipe) {
 }
 
 RecipeFix fix_recipe(const std::filesystem::path& file, const std::string& text, const std::vector<std::string>& overrides,
-                     const std::vector<Target>& targets, const CheckOptions& how) {
+                     const std::vector<Target>& targets, const CheckOptions& options) {
   RecipeFix fix;
-  const recipe::Recipe asked = recipe::load_recipe_text(file, text, overrides);
+  recipe::ParentCache parents;
+  const recipe::Recipe asked = recipe::load_recipe_text(file, text, overrides, &parents);
+  CheckOptions how = options;
+  ask_machine(asked, how);
   for (int round = 0; round < kRoundsMax; ++round) {
     std::vector<std::string> all = as_overrides(fix.made);  // below those of the command line, which win
     all.insert(all.end(), overrides.begin(), overrides.end());
-    fix.recipe = recipe::load_recipe_text(file, text, all);
+    fix.recipe = recipe::load_recipe_text(file, text, all, &parents);
     fix.findings = check(fix.recipe, how);
     const size_t made_before = fix.made.size();
     for (const Finding& finding : fix.findings)
@@ -59,9 +59,12 @@ RecipeFix fix_recipe(const std::filesystem::path& file, const std::string& text,
         fix.made.insert(fix.made.end(), finding.changes.begin(), finding.changes.end());
     if (fix.made.size() == made_before) break;
   }
-  for (const Finding& finding : fix.findings)
-    if (stops_one(finding, targets) && !finding.changes.empty()) fix.left.push_back(finding);
-  const recipe::Recipe as_it_was = recipe::load_recipe_text(file, text);
+  for (Finding finding : fix.findings) {
+    if (!stops_one(finding, targets)) continue;
+    std::erase_if(finding.changes, [&](const Change& change) { return std::find(fix.made.begin(), fix.made.end(), change) != fix.made.end(); });
+    if (!finding.changes.empty()) fix.left.push_back(std::move(finding));
+  }
+  const recipe::Recipe as_it_was = recipe::load_recipe_text(file, text, {}, &parents);
   for (const Change& change : fix.made) fix.edits.push_back(as_edit(change, as_it_was));
   return fix;
 }

@@ -22,8 +22,8 @@ struct RecipeFix {
 };
 
 // The safe changes for these targets, again and again, since one can bring up another row. `text` stands, or will stand, in `file`. Throws what
-// load_recipe, check and edit_recipe throw. Writes nothing.
+// load_recipe, check and edit_recipe throw. Writes nothing. Not for --map megatron, whose settings stand in no recipe.
 RecipeFix fix_recipe(const std::filesystem::path& file, const std::string& text, const std::vector<std::string>& overrides,
-                     const std::vector<Target>& targets, const CheckOptions& how);
+                     const std::vector<Target>& targets, const CheckOptions& options);
 
 }  // namespace ringwright::support_matrix

@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "shared/model/context_parallel.h"
-#include "shared/shard_plan/shard_plan.h"
+#include "shared/base/rounding.h"
+#include "shared/recipe/parallelism.h"
 #include "shared/support_matrix/facts.h"
 
 namespace ringwright::support_matrix {
@@ -19,45 +17,54 @@ void require_mesh(const recipe::Recipe& recipe, const Facts& facts) {
   if (facts.mesh_fault) refuse(facts.mesh_fault->what, facts.mesh_fault->expected, facts.mesh_fault->action);
 }
 
-// How the worker would spread the batch; empty where the model is not at hand, or a row of the matrix says why it cannot.
 std::optional<shard_plan::ShardPlan> plan_of(const recipe::Recipe& recipe, const Facts& facts) {
-  if (facts.algorithm != "sft" || facts.cp == 1 || !facts.model_folder) return std::nullopt;
+  if (facts.algorithm != "sft" || !facts.shards() || !facts.context_parallel) return std::nullopt;
   try {
-    return shard_plan::plan_shards(recipe::sft_config(recipe), model::read_context_parallel_config(*facts.model_folder));
+    return shard_plan::plan_shards(recipe::sft_config(recipe), *facts.context_parallel);
   } catch (const Error&) {
     return std::nullopt;
   }
 }
 
-flow::StepSizes sizes_of(const Facts& facts) {
-  const auto round_up = [](int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; };
-  const auto row_multiple = static_cast<int64_t>(std::clamp(facts.number("policy.make_sequence_length_divisible_by", 1), 1.0, 1e9));
+// One recipe as it is looked at, with what its model's config.json says where that is asked for.
+struct Question {
+  recipe::Recipe recipe;
+  Facts facts;
+
+  Question(const recipe::Recipe& as_given, const CheckOptions& options, bool looks_at_model)
+      : recipe(as_checked(as_given, options)), facts(read_facts(recipe, options)) {
+    if (looks_at_model) read_model_config(recipe, options, facts);
+  }
+};
+
+flow::StepSizes sizes_of(const Question& question) {
+  const Facts& facts = question.facts;
+  const recipe::Typed typed(facts.resolved, [&](const std::string& key) { return recipe::place_of(question.recipe, key); });
   flow::StepSizes sizes;
   sizes.cp = static_cast<int>(facts.cp), sizes.tp = static_cast<int>(facts.tp), sizes.dp = static_cast<int>(facts.dp);
   sizes.packed = facts.packing;
   sizes.rows = facts.packing ? 1 : facts.micro_batch;
-  sizes.length = facts.packing ? facts.pack_tokens : round_up(facts.length, row_multiple);
+  sizes.length = facts.packing ? facts.pack_tokens : round_up(facts.length, recipe::sequence_length_divisor(typed));
   sizes.padded_length = round_up(sizes.length, facts.document_divisor_needed);
-  sizes.vocabulary = facts.vocab_size;
   sizes.hidden = facts.model ? facts.model->hidden_size : 0;
   if (!facts.cp_flavour.empty()) sizes.flavour = facts.cp_flavour;
   if (facts.packing && facts.cp_flavour.empty()) sizes.flavour = "thd";
   if (!facts.cp_method.empty()) sizes.method = facts.cp_method;
   sizes.teachers = facts.teachers;
-  sizes.teacher_length = static_cast<int64_t>(facts.number("teachers.0.max_total_sequence_length", 0));
+  sizes.teacher_length = facts.teacher.first_length;
   return sizes;
 }
 
 }  // namespace
 
 RecipeFlow recipe_flow(const recipe::Recipe& recipe, const CheckOptions& options) {
-  Facts facts = read_facts(recipe, options);
+  const Question question(recipe, options, options.look_at_files);
+  const Facts& facts = question.facts;
   require_mesh(recipe, facts);
-  if (options.look_at_files) read_files(recipe, options, facts);
   RecipeFlow flow;
   flow.algorithm = facts.teachers ? "distillation with other tokenizers" : facts.algorithm;
-  flow.sizes = sizes_of(facts);
-  if (const auto plan = plan_of(recipe, facts)) flow.sizes.flavour = plan->flavour, flow.sizes.method = plan->method;
+  flow.sizes = sizes_of(question);
+  if (const auto plan = plan_of(question.recipe, facts)) flow.sizes.flavour = plan->flavour, flow.sizes.method = plan->method;
   if (facts.algorithm == "sft") return flow;
   flow.engine = flow::Engine::automodel_0_6;
   flow.loss = facts.teachers ? flow::LossKind::partitioned : flow::LossKind::replicated;
@@ -65,10 +72,17 @@ RecipeFlow recipe_flow(const recipe::Recipe& recipe, const CheckOptions& options
   return flow;
 }
 
+std::optional<shard_plan::ShardPlan> recipe_shard_plan(const recipe::Recipe& recipe, const CheckOptions& options) {
+  Question question(recipe, options, false);
+  if (!options.look_at_files || !question.facts.shards()) return std::nullopt;
+  read_model_config(question.recipe, options, question.facts);
+  return plan_of(question.recipe, question.facts);
+}
+
 std::optional<estimate::Estimate> recipe_estimate(const recipe::Recipe& recipe, const CheckOptions& options) {
-  Facts facts = read_facts(recipe, options);
+  const Question question(recipe, options, true);
+  const Facts& facts = question.facts;
   require_mesh(recipe, facts);
-  read_files(recipe, options, facts);
   if (!facts.model) return std::nullopt;
   const estimate::BatchShape batch{.length = facts.length,
                                    .micro_batch = facts.micro_batch,
@@ -76,7 +90,7 @@ std::optional<estimate::Estimate> recipe_estimate(const recipe::Recipe& recipe, 
                                    .microbatch_tokens = facts.microbatch_tokens,
                                    .cp = static_cast<int>(facts.cp),
                                    .divisor = facts.document_divisor_needed};
-  const auto plan = plan_of(recipe, facts);
+  const auto plan = plan_of(question.recipe, facts);
   const std::string method = plan ? plan->method : facts.cp_method;
   return estimate::estimate_step(*facts.model, {.tokens = estimate::tokens_per_rank(batch), .cp = static_cast<int>(facts.cp), .method = method});
 }

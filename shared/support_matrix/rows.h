@@ -4,6 +4,7 @@
 
 #include <array>
 #include <initializer_list>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -51,6 +52,8 @@ struct Row {
   Fix fix = {};
   // For rows whose verdicts depend on more than their condition; what stands above is then the printed matrix's.
   Verdicts (*decide)(const Facts&) = nullptr;
+  // A fault that another part found: where there is one, the finding has its code.
+  std::optional<ErrorParts> Facts::* fault = nullptr;
 };
 
 using Rows = std::vector<Row>;
@@ -69,6 +72,11 @@ const Rows& migration_rows();
 // Level 2: the files that it names.
 const Rows& file_rows();
 const Rows& family_rows();
+
+// All of them, in the order of the matrix.
+using Tables = std::vector<const Rows*>;
+const Tables& recipe_tables();
+const Tables& file_tables();
 
 Verdicts verdicts_of(const Row& row, const Facts& facts);
 // Those that the documentation prints.

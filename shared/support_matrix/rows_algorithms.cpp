@@ -112,7 +112,7 @@ const Rows& algorithm_rows() {
       {.code = "RW-GUARD-189",
        .scope = "reward model and context parallelism",
        .when = {"a reward model and cp > 1",
-                [](const Facts& f) { return f.cp > 1 && (f.algorithm == "rm" || f.on("policy.reward_model_cfg.enabled")); }},
+                [](const Facts& f) { return f.shards() && (f.algorithm == "rm" || f.on("policy.reward_model_cfg.enabled")); }},
        .automodel = {kNo, kNo},
        .ours = can("reward_model.cp"),
        .key = "policy.dtensor_cfg.context_parallel_size",

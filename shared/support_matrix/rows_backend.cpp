@@ -42,7 +42,7 @@ const Rows& backend_rows() {
       {.code = "RW-GUARD-114",
        .scope = "Megatron's settings without a counterpart",
        .when = {"--map megatron was given, and a setting of policy.megatron_cfg cannot be mapped",
-                [](const Facts& f) { return f.was_mapped && !f.unmapped_key.empty(); }},
+                [](const Facts& f) { return f.was_mapped && !f.mapping->unmapped_key.empty(); }},
        .automodel = {kSkip, kSkip},
        .ours = always(kNo),
        .key = "{unmapped_key}",

@@ -4,17 +4,11 @@
 #include "shared/support_matrix/verdict_names.h"
 
 namespace ringwright::support_matrix {
-namespace {
-
-bool sharded(const Facts& f) { return f.cp > 1 && !f.megatron; }
-
-}  // namespace
-
 const Rows& context_parallel_rows() {
   static const Rows kRows = {
       {.code = "RW-GUARD-130",
        .scope = "context parallelism, text",
-       .when = {"cp > 1 and a text model", [](const Facts& f) { return sharded(f) && !f.vision; }},
+       .when = {"cp > 1 and a text model", [](const Facts& f) { return f.shards() && !f.has_vision(); }},
        .automodel = {kIf, kIf},
        .ours = can("cp.text"),
        .key = "policy.dtensor_cfg.context_parallel_size",
@@ -22,7 +16,7 @@ const Rows& context_parallel_rows() {
                  "RW-GUARD-230); here: attention over {cp} ranks by ringwright.cp.method"},
       {.code = "RW-GUARD-131",
        .scope = "context parallelism, images",
-       .when = {"cp > 1 and a processor or multimodal input", [](const Facts& f) { return sharded(f) && f.vision; }},
+       .when = {"cp > 1 and a processor or multimodal input", [](const Facts& f) { return f.shards() && f.has_vision(); }},
        .automodel = {kNo, kNo},
        .ours = always(kNo),
        .key = "policy.dtensor_cfg.context_parallel_size",
@@ -30,7 +24,7 @@ const Rows& context_parallel_rows() {
        .fix = set("policy.dtensor_cfg.context_parallel_size", "1")},
       {.code = "RW-GUARD-132",
        .scope = "images, audio, video",
-       .when = {"cp = 1 and a processor or multimodal input", [](const Facts& f) { return f.vision && f.cp == 1; }},
+       .when = {"cp = 1 and a processor or multimodal input", [](const Facts& f) { return f.has_vision() && f.cp == 1; }},
        .automodel = {kYes, kYes},
        .ours = always(kNo),
        .key = "{vision_key}",
@@ -38,7 +32,7 @@ const Rows& context_parallel_rows() {
        .fix = words("train the text part of the model on text data")},
       {.code = "RW-GUARD-133",
        .scope = "context parallelism and packing",
-       .when = {"cp > 1 and sequence packing", [](const Facts& f) { return sharded(f) && f.packing; }},
+       .when = {"cp > 1 and sequence packing", [](const Facts& f) { return f.shards() && f.packing; }},
        .automodel = {kNo, kNo},
        .ours = can("cp.packing"),
        .key = "policy.sequence_packing.enabled",
@@ -47,7 +41,7 @@ const Rows& context_parallel_rows() {
        .fix = set("policy.sequence_packing.enabled", "false")},
       {.code = "RW-GUARD-134",
        .scope = "context and sequence parallelism",
-       .when = {"cp > 1, tp > 1 and sequence_parallel", [](const Facts& f) { return sharded(f) && f.tp > 1 && f.sequence_parallel; }},
+       .when = {"cp > 1, tp > 1 and sequence_parallel", [](const Facts& f) { return f.shards() && f.tp > 1 && f.sequence_parallel; }},
        .automodel = {kNo, kNo},
        .ours = can("cp.sequence_parallel"),
        .key = "policy.dtensor_cfg.sequence_parallel",
@@ -64,7 +58,7 @@ const Rows& context_parallel_rows() {
       {.code = "RW-GUARD-136",
        .scope = "attention method",
        .when = {"cp > 1, and ringwright.cp.method names one",
-                [](const Facts& f) { return sharded(f) && !f.cp_method.empty() && f.cp_method != "auto"; }},
+                [](const Facts& f) { return f.shards() && !f.cp_method.empty() && f.cp_method != "auto"; }},
        .automodel = {kNone, kNone},
        .ours = can("cp.methods"),
        .key = "ringwright.cp.method",
@@ -72,7 +66,7 @@ const Rows& context_parallel_rows() {
       {.code = "RW-GUARD-137",
        .scope = "rotation of keys and values",
        .when = {"cp > 1, and policy.dtensor_cfg.cp_rotate_method is given",
-                [](const Facts& f) { return sharded(f) && f.cp_method.empty() && !f.rotate_method.empty(); }},
+                [](const Facts& f) { return f.shards() && f.cp_method.empty() && !f.rotate_method.empty(); }},
        .automodel = {kYes, kYes},
        .ours = can("cp.methods"),
        .key = "policy.dtensor_cfg.cp_rotate_method",
@@ -88,7 +82,7 @@ const Rows& context_parallel_rows() {
        .fix = set("ringwright.cp.transport", "auto")},
       {.code = "RW-GUARD-139",
        .scope = "ranks of one sequence",
-       .when = {"cp is above the 1024 ranks that can share one sequence", [](const Facts& f) { return f.cp > layout::kCpMax; }},
+       .when = {"cp is above the 1024 ranks that can share one sequence", [](const Facts& f) { return f.shards() && f.cp > layout::kCpMax; }},
        .automodel = {kSkip, kSkip},
        .ours = always(kNo),
        .key = "policy.dtensor_cfg.context_parallel_size",
@@ -97,7 +91,7 @@ const Rows& context_parallel_rows() {
       {.code = "RW-GUARD-197",
        .scope = "attention that cannot shard",
        .when = {"cp > 1, and policy.dtensor_cfg.automodel_kwargs asks for an attention that is neither sdpa, te, magi nor tilelang",
-                [](const Facts& f) { return sharded(f) && !f.unshardable_attention.empty(); }},
+                [](const Facts& f) { return f.shards() && !f.unshardable_attention.empty(); }},
        .automodel = {kNo, kNo},
        .ours = can("attention.own_kernels"),
        .key = "{unshardable_key}",

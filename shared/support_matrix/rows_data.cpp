@@ -9,7 +9,7 @@ const Rows& data_rows() {
       {.code = "RW-GUARD-160",
        .scope = "chat messages and prompt templates",
        .when = {"a processor, prompt file, environment or chat template for supervised fine-tuning",
-                [](const Facts& f) { return f.algorithm == "sft" && !f.processor_key.empty() && !f.vision; }},
+                [](const Facts& f) { return f.algorithm == "sft" && !f.processor_key.empty() && !f.has_vision(); }},
        .automodel = {kYes, kYes},
        .ours = can("data.chat"),
        .key = "{processor_key}",

@@ -35,14 +35,10 @@ Verdicts decide(const Facts& f) {
 }
 
 std::string own_words(const std::string& model_type) {
-  if (own_verdict(model_type) != kSkip) return fmt::format("{} in rows, streams and packs", model_type);
+  const Verdict verdict = own_verdict(model_type);
+  if (verdict == Verdict::not_yet) return fmt::format("{} is not trained by this version", model_type);
+  if (verdict != kSkip) return fmt::format("{} in rows, streams and packs", model_type);
   return fmt::format("families are {}", fmt::join(kOwnFamilies, ", "));
-}
-
-// What the live check would take in place of what the recipe asks for.
-std::string attention_way_out(const Family& family) {
-  const std::string_view words = family.automodel_0_6.attention.empty() ? family.automodel_0_4.attention : family.automodel_0_6.attention;
-  return std::string(words.substr(0, words.find(' ')));
 }
 
 }  // namespace
@@ -51,10 +47,10 @@ void name_family_words(Facts& facts) {
   const Family& family = family_of(facts);
   const AttentionRequest request = request_of(facts);
   const auto words = [&](Target target) { return judge(family, target, request).words; };
-  const std::string attention = attention_way_out(family);
+  const std::string attention = attention_way_out(family, request);
   facts.words["family_words"] = fmt::format("{}: automodel-0.4: {}; automodel-0.6: {}; ringwright: {}", facts.model_type,
                                             words(Target::automodel_0_4), words(Target::automodel_0_6), own_words(facts.model_type));
-  facts.words["family_attention_key"] = attention.empty() || request.backend.empty() ? "" : "policy.dtensor_cfg.automodel_kwargs.backend.attn";
+  facts.words["family_attention_key"] = attention.empty() ? "" : "policy.dtensor_cfg.automodel_kwargs.backend.attn";
   facts.words["family_attention"] = attention;
   facts.words["family_fix"] = facts.words["family_attention_key"].empty()
                                   ? "policy.dtensor_cfg.context_parallel_size=1, or a model of another family"
@@ -65,7 +61,7 @@ const Rows& family_rows() {
   static const Rows kRows = {
       {.code = "RW-GUARD-230",
        .scope = "family and context parallelism",
-       .when = {"cp > 1 (by model_type: the table of families)", [](const Facts& f) { return !f.megatron && f.cp > 1 && !f.model_type.empty(); }},
+       .when = {"cp > 1 (by model_type: the table of families)", [](const Facts& f) { return f.shards() && !f.model_type.empty(); }},
        .automodel = {kIf, kIf},
        .ours = can("family.llama"),
        .key = "policy.model_name",
@@ -75,7 +71,7 @@ const Rows& family_rows() {
       {.code = "RW-GUARD-231",
        .scope = "family that declares no context parallelism",
        .when = {"cp > 1, and the class in Automodel 0.6 declares that it does not support it",
-                [](const Facts& f) { return !f.megatron && f.cp > 1 && !f.model_type.empty() && family_of(f).declared_no; }},
+                [](const Facts& f) { return f.shards() && !f.model_type.empty() && family_of(f).declared_no; }},
        .automodel = {kNone, kIf},
        .ours = always(kNone),
        .key = "policy.model_name",

@@ -1,6 +1,7 @@
 // Level 2: what the files say that the recipe names.
 #include <algorithm>
 
+#include "shared/support_matrix/capabilities.h"
 #include "shared/support_matrix/families.h"
 #include "shared/support_matrix/rows.h"
 #include "shared/support_matrix/verdict_names.h"
@@ -23,13 +24,16 @@ Verdicts model_fault_verdicts(const Facts& f) {
   return {kSkip, kSkip, is_coming ? Verdict::not_yet : kNo};
 }
 
+// Of a family that is not trained here nothing is said for this engine: the row of the model does.
+Verdicts rope_verdicts(const Facts& f) { return {kNo, kNo, f.model ? capability("rope.yarn") : kSkip}; }
+
 }  // namespace
 
 const Rows& file_rows() {
   static const Rows kRows = {
       {.code = "RW-GUARD-201",
        .scope = "model's files",
-       .when = {"the model is not on this machine", [](const Facts& f) { return f.files_looked_at && !f.model_folder; }},
+       .when = {"the model is not on this machine", [](const Facts& f) { return !f.model_folder; }},
        .automodel = {kSkip, kSkip},
        .ours = always(kSkip),
        .key = "policy.model_name",
@@ -42,9 +46,10 @@ const Rows& file_rows() {
        .automodel = {kSkip, kSkip},
        .ours = always(kNo),
        .key = "policy.model_name",
-       .reason = "{model_what}",
-       .fix = words("{model_fix}"),
-       .decide = model_fault_verdicts},
+       .reason = "{fault} ({fault_place})",
+       .fix = words("{fault_way_out}"),
+       .decide = model_fault_verdicts,
+       .fault = &Facts::model_fault},
       {.code = "RW-GUARD-203",
        .scope = "model",
        .when = {"config.json of a family that this engine trains", [](const Facts& f) { return f.model.has_value(); }},
@@ -54,12 +59,14 @@ const Rows& file_rows() {
        .reason = "family {model_type}, rope {rope}"},
       {.code = "RW-GUARD-204",
        .scope = "rope",
-       .when = {"config.json has a rope of type yarn", [](const Facts& f) { return f.model && f.model->rope.type == "yarn"; }},
+       .when = {"config.json, of whatever family, has a rope of type yarn (rope_parameters or rope_scaling, rope_type or type)",
+                [](const Facts& f) { return f.has_yarn; }},
        .automodel = {kNo, kNo},
        .ours = can("rope.yarn"),
        .key = "policy.model_name",
        .reason = "NeMo RL's DTensor backend refuses YaRN",
-       .fix = words("use this engine, or a model with another rope")},
+       .fix = words("use this engine, or a model with another rope"),
+       .decide = rope_verdicts},
       {.code = "RW-GUARD-205",
        .scope = "length and model",
        .when = {"the length is above config.json's max_position_embeddings",
@@ -75,8 +82,9 @@ const Rows& file_rows() {
        .automodel = {kSkip, kSkip},
        .ours = always(kNo),
        .key = "policy.tokenizer.name",
-       .reason = "{tokenizer_what}",
-       .fix = words("{tokenizer_fix}")},
+       .reason = "{fault} ({fault_place})",
+       .fix = words("{fault_way_out}"),
+       .fault = &Facts::tokenizer_fault},
       {.code = "RW-GUARD-207",
        .scope = "tokenizer and model",
        .when = {"the tokenizer has more ids than config.json's vocab_size",
@@ -101,12 +109,13 @@ const Rows& file_rows() {
        .automodel = {kSkip, kSkip},
        .ours = always(kNo),
        .key = "policy.model_name",
-       .reason = "{weights_what}",
-       .fix = words("{weights_fix}")},
+       .reason = "{fault} ({fault_place})",
+       .fix = words("{fault_way_out}"),
+       .fault = &Facts::weights_fault},
       {.code = "RW-GUARD-210",
        .scope = "context parallelism and windows",
        .when = {"cp > 1, and a layer attends to a window or chunk of the sequence",
-                [](const Facts& f) { return read_json(f) && f.cp > 1 && f.limits.any(); }},
+                [](const Facts& f) { return read_json(f) && f.shards() && f.limits.any(); }},
        .automodel = {kNo, kNo},
        .ours = can("cp.windows"),
        .key = "policy.dtensor_cfg.context_parallel_size",
@@ -116,7 +125,7 @@ const Rows& file_rows() {
       {.code = "RW-GUARD-216",
        .scope = "exchange of heads",
        .when = {"cp > 1, and the model's heads cannot be dealt to the ranks as ringwright.cp.method asks",
-                [](const Facts& f) { return f.model && f.cp > 1 && !f.heads_refusal.empty(); }},
+                [](const Facts& f) { return f.model && f.shards() && !f.heads_refusal.empty(); }},
        .automodel = {kNone, kNone},
        .ours = always(kNo),
        .key = "ringwright.cp.method",
@@ -128,8 +137,9 @@ const Rows& file_rows() {
        .automodel = {kNo, kNo},
        .ours = always(kNo),
        .key = "policy.dtensor_cfg.expert_parallel_size",
-       .reason = "{experts_what}",
-       .fix = words("{experts_fix}")},
+       .reason = "{fault}",
+       .fix = words("{fault_way_out}"),
+       .fault = &Facts::experts_fault},
       {.code = "RW-GUARD-218",
        .scope = "vocabularies of student and teacher",
        .when = {"distillation with one tokenizer, and the two models' vocab_size differ", [](const Facts& f) { return f.teacher_vocab_size > 0; }},
@@ -143,7 +153,7 @@ const Rows& file_rows() {
       {.code = "RW-GUARD-219",
        .scope = "context parallelism and a multimodal model",
        .when = {"cp > 1, and config.json has a section for images, audio or video",
-                [](const Facts& f) { return f.cp > 1 && !f.vision && !f.multimodal_section.empty(); }},
+                [](const Facts& f) { return f.shards() && !f.has_vision() && !f.multimodal_section.empty(); }},
        .automodel = {kNo, kNo},
        .ours = always(kNo),
        .key = "policy.dtensor_cfg.context_parallel_size",
@@ -151,7 +161,7 @@ const Rows& file_rows() {
        .fix = set("policy.dtensor_cfg.context_parallel_size", "1")},
       {.code = "RW-GUARD-211",
        .scope = "data file",
-       .when = {"the data is not on this machine", [](const Facts& f) { return f.files_looked_at && f.algorithm == "sft" && !f.data_file; }},
+       .when = {"the data is not on this machine", [](const Facts& f) { return f.algorithm == "sft" && !f.data_file; }},
        .automodel = {kSkip, kSkip},
        .ours = always(kSkip),
        .key = "data.train",

@@ -1,23 +1,16 @@
 // Level 1: lengths, packs and batch sizes.
+#include "shared/base/rounding.h"
 #include "shared/layout/layout.h"
 #include "shared/support_matrix/rows.h"
 #include "shared/support_matrix/verdict_names.h"
 
 namespace ringwright::support_matrix {
-namespace {
-
-bool sharded(const Facts& f) { return f.cp > 1 && !f.megatron; }
-bool good_mesh(const Facts& f) { return !f.mesh_fault && !f.megatron; }
-int64_t round_up(int64_t length, int64_t multiple) { return (length + multiple - 1) / multiple * multiple; }
-
-}  // namespace
-
 const Rows& length_rows() {
   static const Rows kRows = {
       {.code = "RW-GUARD-140",
        .scope = "length and context parallelism",
        .when = {"cp > 1 without packing, and the length is no multiple of 2 x cp",
-                [](const Facts& f) { return sharded(f) && !f.packing && !f.teachers && f.length > 0 && f.length % (2 * f.cp) != 0; }},
+                [](const Facts& f) { return f.shards() && !f.packing && !f.teachers && f.length > 0 && f.length % (2 * f.cp) != 0; }},
        .automodel = {kNo, kPad},
        .ours = can("cp.any_length"),
        .key = "policy.max_total_sequence_length",
@@ -26,7 +19,7 @@ const Rows& length_rows() {
       {.code = "RW-GUARD-142",
        .scope = "batch sizes",
        .when = {"the global batch is no multiple of micro batch x dp",
-                [](const Facts& f) { return good_mesh(f) && f.global_batch > 0 && f.global_batch % (f.micro_batch * f.dp) != 0; }},
+                [](const Facts& f) { return f.has_mesh() && f.global_batch > 0 && f.global_batch % (f.micro_batch * f.dp) != 0; }},
        .automodel = {kNo, kNo},
        .ours = always(kNo),
        .key = "policy.train_global_batch_size",
@@ -108,7 +101,7 @@ const Rows& length_rows() {
        .scope = "packing of whole sequences that are scored or seen",
        .when = {"sequence packing with a reward model or a multimodal model",
                 [](const Facts& f) {
-                  return f.packing && !f.megatron && (f.vision || f.algorithm == "rm" || f.on("policy.reward_model_cfg.enabled"));
+                  return f.packing && !f.megatron && (f.has_vision() || f.algorithm == "rm" || f.on("policy.reward_model_cfg.enabled"));
                 }},
        .automodel = {kNo, kNo},
        .ours = always(kNo),

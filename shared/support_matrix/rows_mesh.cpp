@@ -5,7 +5,7 @@
 namespace ringwright::support_matrix {
 namespace {
 
-bool good_mesh(const Facts& f) { return !f.mesh_fault && !f.megatron && f.algorithm != "eval"; }
+bool trains_on_mesh(const Facts& f) { return f.has_mesh() && f.algorithm != "eval"; }
 
 }  // namespace
 
@@ -18,18 +18,19 @@ const Rows& mesh_rows() {
        .automodel = {kNo, kNo},
        .ours = always(kNo),
        .key = "cluster.gpus_per_node",
-       .reason = "{mesh_what}",
-       .fix = words("{mesh_fix}")},
+       .reason = "{fault}",
+       .fix = words("{fault_way_out}"),
+       .fault = &Facts::mesh_fault},
       {.code = "RW-GUARD-121",
        .scope = "mesh",
-       .when = {"sizes that multiply to the number of ranks", good_mesh},
+       .when = {"sizes that multiply to the number of ranks", trains_on_mesh},
        .automodel = {kYes, kYes},
        .ours = can("mesh"),
        .key = "cluster.gpus_per_node",
        .reason = "world {world} = dp {dp} x cp {cp} x tp {tp}"},
       {.code = "RW-GUARD-122",
        .scope = "data parallelism",
-       .when = {"dp > 1", [](const Facts& f) { return good_mesh(f) && f.dp > 1; }},
+       .when = {"dp > 1", [](const Facts& f) { return trains_on_mesh(f) && f.dp > 1; }},
        .automodel = {kYes, kYes},
        .ours = can("mesh.dp"),
        .key = "cluster.gpus_per_node",

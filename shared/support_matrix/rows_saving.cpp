@@ -22,7 +22,7 @@ const Rows& saving_rows() {
        .ours = can("checkpoint.time_limit"),
        .key = "checkpointing.checkpoint_must_save_by",
        .reason = "this version does not watch the clock",
-       .fix = set("checkpointing.checkpoint_must_save_by", "null")},
+       .fix = set_training("checkpointing.checkpoint_must_save_by", "null")},
       {.code = "RW-GUARD-172",
        .scope = "loggers",
        .when = any_of({on("logger.wandb_enabled"), on("logger.tensorboard_enabled"), on("logger.mlflow_enabled"), on("logger.swanlab_enabled")}),

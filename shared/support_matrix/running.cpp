@@ -14,7 +14,8 @@ const std::vector<RunningRow>& running_rows() {
              *f.flops_per_s, *f.hardware_flops_per_s);
        },
        "tokens are counted that were not computed", "look at the token count, and at steps that were skipped"},
-      {"RW-GUARD-502", "generation and training", "the mean gap between their log-probabilities is above the limit",
+      {"RW-GUARD-502", "generation and training",
+       "the mean gap between their log-probabilities is above the limit; it is looked at in runs with rollouts, of which this version has none",
        [](const RunningFacts& f) { return f.logprob_gap && f.logprob_gap_max && *f.logprob_gap > *f.logprob_gap_max; },
        [](const RunningFacts& f) {
          return fmt::format(

@@ -15,60 +15,29 @@
 namespace ringwright::support_matrix {
 namespace {
 
-constexpr std::array kRecipeTables = {algorithm_rows, backend_rows, mesh_rows, context_parallel_rows, length_rows,   distillation_rows,
-                                      model_rows,     rollout_rows, data_rows, saving_rows,           migration_rows};
-constexpr std::array kFileTables = {file_rows, family_rows};
-
 Finding finding_of(const Row& row, const Facts& facts, const recipe::Recipe& recipe) {
+  const ErrorParts fault = row.fault ? (facts.*row.fault).value_or(ErrorParts()) : ErrorParts();
+  const auto filled = [&](std::string_view text) { return fill_in(text, facts, fault); };
   Finding finding;
-  finding.code = row.code;
+  finding.code = fault.code.empty() ? std::string(row.code) : fault.code;
   finding.scope = row.scope;
   finding.verdicts = verdicts_of(row, facts);
-  finding.reason = fill_in(row.reason, facts);
-  finding.key = fill_in(row.key, facts);
+  finding.reason = filled(row.reason);
+  finding.key = filled(row.key);
   finding.origin = recipe::find_origin(recipe, finding.key);
-  for (const RowChange& change : row.fix.changes) {
-    Change filled{fill_in(change.key, facts), fill_in(change.value, facts), change.removes, row.fix.effect};
-    if (!filled.key.empty()) finding.changes.push_back(std::move(filled));
-  }
-  finding.fix = fill_in(row.fix.words, facts);
+  for (const RowChange& change : row.fix.changes)
+    if (std::string key = filled(change.key); !key.empty())
+      finding.changes.push_back({std::move(key), filled(change.value), change.removes, row.fix.effect});
+  finding.fix = filled(row.fix.words);
   if (row.fix.words.empty())
     for (const Change& change : finding.changes) finding.fix += (finding.fix.empty() ? "" : " ") + as_override(change);
   return finding;
 }
 
-template <typename Tables>
 void apply(const Tables& tables, const Facts& facts, const recipe::Recipe& recipe, std::vector<Finding>& findings) {
-  for (const auto& table : tables)
-    for (const Row& row : table())
+  for (const Rows* table : tables)
+    for (const Row& row : *table)
       if (row.when.holds(facts)) findings.push_back(finding_of(row, facts, recipe));
-}
-
-// A fault that another part found keeps that part's code.
-void keep_codes(const Facts& facts, std::vector<Finding>& findings) {
-  const auto keep = [&](std::string_view code, const std::optional<ErrorParts>& fault) {
-    for (Finding& finding : findings)
-      if (finding.code == code && fault) finding.code = fault->code;
-  };
-  keep("RW-GUARD-120", facts.mesh_fault);
-  keep("RW-GUARD-202", facts.model_fault);
-  keep("RW-GUARD-217", facts.experts_fault);
-  keep("RW-GUARD-206", facts.tokenizer_fault);
-  keep("RW-GUARD-209", facts.weights_fault);
-}
-
-std::vector<Finding> check_rows(const recipe::Recipe& recipe, const CheckOptions& options, bool is_mapped) {
-  Facts facts = read_facts(recipe, options, is_mapped);
-  std::vector<Finding> findings;
-  apply(kRecipeTables, facts, recipe, findings);
-  add_key_findings(recipe, findings);
-  if (facts.algorithm == "sft") recipe::sft_config(recipe);
-  if (options.look_at_files && !facts.algorithm.empty()) {
-    read_files(recipe, options, facts);
-    apply(kFileTables, facts, recipe, findings);
-  }
-  keep_codes(facts, findings);
-  return findings;
 }
 
 }  // namespace
@@ -91,10 +60,22 @@ bool stops(Verdict verdict) { return verdict == Verdict::refused || verdict == V
 std::string as_override(const Change& change) { return change.removes ? "~" + change.key : change.key + "=" + change.value; }
 
 std::vector<Finding> check(const recipe::Recipe& recipe, const CheckOptions& options) {
-  if (!options.map_megatron || !reads_megatron(recipe.resolved)) return check_rows(recipe, options, false);
-  recipe::Recipe mapped = recipe;
-  apply_mapping(map_megatron(recipe.resolved), mapped.resolved);
-  return check_rows(mapped, options, true);
+  const recipe::Recipe asked = as_checked(recipe, options);
+  Facts facts = read_facts(asked, options);
+  std::vector<Finding> findings;
+  apply(recipe_tables(), facts, asked, findings);
+  add_key_findings(asked, findings);
+  if (facts.algorithm == "sft") recipe::sft_config(asked);
+  if (options.look_at_files && !facts.algorithm.empty()) {
+    read_model_config(asked, options, facts);
+    read_other_files(asked, facts);
+    apply(file_tables(), facts, asked, findings);
+  }
+  return findings;
+}
+
+bool stops_one(const Finding& finding, const std::vector<Target>& targets) {
+  return std::any_of(targets.begin(), targets.end(), [&](Target target) { return stops(finding.verdict(target)); });
 }
 
 bool refused(const std::vector<Finding>& findings, Target target) {
@@ -128,10 +109,9 @@ nlohmann::ordered_json to_json(const Finding& finding) {
 
 namespace {
 
-template <typename Tables>
 void add_texts(const Tables& tables, std::string_view level, std::vector<RowText>& texts) {
-  for (const auto& table : tables) {
-    for (const Row& row : table()) {
+  for (const Rows* table : tables) {
+    for (const Row& row : *table) {
       std::string fix(row.fix.words);
       for (const RowChange& change : row.fix.changes)
         if (row.fix.words.empty())
@@ -146,9 +126,9 @@ void add_texts(const Tables& tables, std::string_view level, std::vector<RowText
 
 std::vector<RowText> rows() {
   std::vector<RowText> texts;
-  add_texts(kRecipeTables, "recipe", texts);
+  add_texts(recipe_tables(), "recipe", texts);
   for (RowText& text : key_row_texts()) texts.push_back(std::move(text));
-  add_texts(kFileTables, "files", texts);
+  add_texts(file_tables(), "files", texts);
   for (const RunningRow& row : running_rows())
     texts.push_back({std::string(row.code),
                      std::string(row.scope),

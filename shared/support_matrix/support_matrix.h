@@ -45,11 +45,13 @@ struct Change {
   std::string key, value;
   bool removes = false;
   Effect effect = Effect::safe;
+
+  bool operator==(const Change&) const = default;
 };
 std::string as_override(const Change& change);
 
 struct Finding {
-  std::string code;                   // stable: RW-GUARD-110; a mesh fault keeps its own: RW-MESH-001
+  std::string code;                   // stable: RW-GUARD-110; a fault that another part found keeps its own: RW-MESH-001
   std::string scope;                  // what the row is about
   std::array<Verdict, 3> verdicts{};  // by Target
   std::string reason;
@@ -68,19 +70,28 @@ struct Machine {
   std::vector<std::string> interfaces;
   std::string gloo_interface;  // GLOO_SOCKET_IFNAME of the environment; "": unset
 };
-Machine this_machine();
+// The address of the host's name takes a look-up, which only several nodes are worth.
+Machine this_machine(bool looks_up_address = true);
 
 struct CheckOptions {
   bool look_at_files = true;                // level 2: the model's config.json, its tokenizer, the data file; absent ones give `skipped` rows
   std::filesystem::path model_folder = {};  // in place of what policy.model_name stands for
   bool map_megatron = false;                // read policy.megatron_cfg's sizes and optimizer as the DTensor backend's
-  std::optional<Machine> machine = {};      // absent: this one
+  std::optional<Machine> machine = {};      // absent: this one, asked where the recipe makes it matter
 };
+// Looks this machine up where a recipe of several nodes is checked more than once.
+void ask_machine(const recipe::Recipe& recipe, CheckOptions& options);
+
+// The recipe that check(), the path of a step and an estimate look at: with --map megatron what Megatron's settings stand for, else as it is. Throws
+// what map_megatron throws.
+recipe::Recipe as_checked(const recipe::Recipe& recipe, const CheckOptions& options);
 
 // Level 1 (recipe and mesh) and level 2 (files), in the order of the rows. One finding per fault. Throws Error (exit code 2) for a recipe whose
 // values have the wrong kind, since then nothing can be said.
 std::vector<Finding> check(const recipe::Recipe& recipe, const CheckOptions& options = {});
 bool refused(const std::vector<Finding>& findings, Target target = Target::ringwright);
+// Whether the finding stops one of the targets.
+bool stops_one(const Finding& finding, const std::vector<Target>& targets);
 // The first finding that stops the target, as an error with exit code 3. Throws std::logic_error when none does.
 Error refusal(const std::vector<Finding>& findings, Target target = Target::ringwright);
 nlohmann::ordered_json to_json(const Finding& finding);

@@ -6,15 +6,13 @@
 #include <initializer_list>
 #include <numeric>
 
+#include "shared/base/rounding.h"
 #include "shared/layout/layout.h"
 #include "shared/layout/methods.h"
 #include "shared/support_matrix/facts.h"
-#include "shared/support_matrix/megatron.h"
 
 namespace ringwright::support_matrix {
 namespace {
-
-int64_t round_up(int64_t length, int64_t multiple) { return (length + multiple - 1) / multiple * multiple; }
 
 class Writer {
  public:
@@ -50,7 +48,6 @@ void name_sizes(const Facts& facts, Writer& put) {
   const int64_t micro_dp = facts.micro_batch * facts.dp;
   put("global_batch", facts.global_batch), put("micro_batch", facts.micro_batch), put("logprob_batch", facts.logprob_batch);
   put("micro_dp", micro_dp), put("global_batch_rounded", std::max<int64_t>(round_up(facts.global_batch, micro_dp), micro_dp));
-  put("mesh_what", facts.mesh_fault ? facts.mesh_fault->what : ""), put("mesh_fix", facts.mesh_fault ? facts.mesh_fault->action : "");
   put("without_effect", facts.without_effect);
 }
 
@@ -60,7 +57,8 @@ void name_sharding(const Facts& facts, Writer& put) {
   put("pack_tokens", facts.pack_tokens), put("pack_tokens_padded", round_up(facts.pack_tokens, facts.document_divisor));
   put("cp_max", layout::kCpMax), put("longest_tokens", facts.longest_tokens), put("tokens_max", layout::kSequenceLengthMax);
   put("document_divisor", facts.document_divisor), put("document_divisor_needed", facts.document_divisor_needed);
-  put("document_divisor_padded", std::lcm(facts.document_divisor, facts.document_divisor_needed));
+  const bool can_cut = !facts.mesh_fault;  // a mesh that there is has few enough ranks for the multiple of both
+  put("document_divisor_padded", can_cut ? std::lcm(facts.document_divisor, facts.document_divisor_needed) : facts.document_divisor_needed);
   put("document_slot", round_up(facts.length, facts.document_divisor)), put("row_slot", round_up(facts.length, facts.row_round));
   put("microbatch_tokens", facts.microbatch_tokens);
   put("batching_key", facts.packing ? "policy.sequence_packing.enabled" : "policy.dynamic_batching.enabled");
@@ -82,11 +80,11 @@ void name_teachers(const Facts& facts, Writer& put) {
 void name_model_keys(const Facts& facts, Writer& put) {
   put("precision", facts.precision), put("optimizer", facts.optimizer), put("other_env_vars", facts.other_env_vars);
   put("reward_key", facts.algorithm == "rm" ? "rm" : "policy.reward_model_cfg.enabled");
-  put("vision_key", facts.vision_key);
+  put("vision_key", facts.vision_key), put("yarn_key", facts.yarn_key);
   const std::string quant = put.first_given({"policy.quant_cfg", "policy.generation.quant_cfg"});
   put("quant_key", quant.empty() ? "policy.generation.real_quant" : quant), put("quant_off", quant.empty() ? "false" : "null");
   put("loss_key", facts.loss_fault.key), put("loss_what", facts.loss_fault.what), put("loss_fix", facts.loss_fault.fix);
-  put("moved_backend_key", facts.moved.backend_key), put("moved_experts_key", facts.moved.experts_key);
+  put("moved_backend_key", facts.moved.backend_key);
   put("moved_experts_value", facts.moved.experts_value), put("moved_backend_target", facts.moved.backend_target_value);
   const std::string backend = "policy.dtensor_cfg.automodel_kwargs.backend.";
   const bool deepep = facts.on(backend + "enable_deepep");
@@ -113,19 +111,17 @@ void name_rest(const Facts& facts, Writer& put) {
   put("train_sets", facts.train_sets), put("save_format", facts.save_format);
   put("logger_key", put.first_on({"logger.wandb_enabled", "logger.tensorboard_enabled", "logger.mlflow_enabled", "logger.swanlab_enabled"}));
   put("megatron_side_key", put.first_on({"value.megatron_cfg.enabled", "teacher.megatron_cfg.enabled"}));
-  put("unmapped_key", facts.unmapped_key), put("unmapped_what", facts.unmapped_what), put("unmapped_fix", facts.unmapped_fix);
   put("host", facts.machine.host), put("host_address", facts.machine.host_address);
   put("interfaces", fmt::format("{}", fmt::join(facts.machine.interfaces, ", ")));
   put("interface_key", facts.interface_key), put("interface_fault", facts.interface_fault);
 }
 
 // What Megatron's settings are, or would be, on this engine.
-void name_mapping(Facts& facts, Writer& put) {
-  put("mapped", ""), put("mapped_overrides", "");
-  if (!facts.megatron && !facts.was_mapped) return;
-  const MegatronMapping mapping = map_megatron(nlohmann::ordered_json(facts.resolved));
+void name_mapping(const Facts& facts, Writer& put) {
+  const MegatronMapping mapping = facts.mapping.value_or(MegatronMapping());
   std::string overrides = "policy.megatron_cfg.enabled=false";
   for (const Change& change : mapping.changes) overrides += " ++" + as_override(change);
+  put("unmapped_key", mapping.unmapped_key), put("unmapped_what", mapping.unmapped_what), put("unmapped_fix", mapping.unmapped_fix);
   put("mapped", mapping.summary.empty() ? "sizes of 1" : mapping.summary), put("mapped_overrides", overrides);
 }
 

@@ -91,5 +91,14 @@ TEST(Estimate, FormulasNameTheirNumbers) {
   EXPECT_THROW(estimate.term("nothing"), std::out_of_range);
 }
 
+TEST(Estimate, BytesBeyond64BitsStayTheMost) {
+  const int64_t rows = (int64_t{1} << 31) - 1;
+  const int64_t tokens = tokens_per_rank({.length = rows, .micro_batch = rows, .cp = 2, .divisor = 4});
+  EXPECT_EQ(tokens, (int64_t{1} << 31) * rows / 2);
+  const Estimate estimate = estimate_step(small_model(), {.tokens = tokens, .cp = 2, .method = "all_gather"});
+  for (const char* term : {"activations", "KV blocks"}) EXPECT_EQ(estimate.term(term).bytes, INT64_MAX) << term;
+  EXPECT_EQ(estimate.memory_bytes(), INT64_MAX);
+}
+
 }  // namespace
 }  // namespace ringwright::estimate

@@ -32,8 +32,7 @@ TEST(Flow, NemoRlGathersBeforeTheLoss) {
 }
 
 TEST(Flow, TeachersOfOtherTokenizersHaveAWindow) {
-  const StepSizes sizes{
-      .rows = 2, .length = 12, .padded_length = 12, .vocabulary = 50, .cp = 2, .teacher_length = 16, .teacher_vocabulary = 64, .teachers = true};
+  const StepSizes sizes{.rows = 2, .length = 12, .padded_length = 12, .cp = 2, .teacher_length = 16, .teacher_vocabulary = 64, .teachers = true};
   const auto stages = path(Engine::automodel_0_6, LossKind::partitioned, sizes);
   EXPECT_EQ(shape_of(stages, Stage::teacher_window), "[B 2, T/cp 8, U 64]");
   EXPECT_EQ(shape_of(stages, Stage::window), "[B 2, S/cp 6]");
@@ -52,18 +51,31 @@ TEST(Flow, WhatIsNotKnownIsALetter) {
   EXPECT_EQ(shape_of(path(Engine::ringwright, LossKind::partitioned, {.length = 8, .padded_length = 8}), Stage::forward), "[B 1, L 8, d]");
 }
 
-// T05: the factor undoes what averaging and the gather's backward do, whatever the split.
-TEST(Flow, ScaleTimesFanoutIsWhatIsAveragedOver) {
-  for (const Engine engine : {Engine::ringwright, Engine::automodel_0_4, Engine::automodel_0_6}) {
-    for (const LossKind loss : {LossKind::partitioned, LossKind::replicated}) {
-      for (int dp = 1; dp <= 4; ++dp) {
-        for (int cp = 1; cp <= 4; ++cp) {
-          const LossScale scale = loss_scale(engine, loss, dp, cp);
-          EXPECT_EQ(scale.factor * scale.fanout, scale.averaged_over);
-        }
-      }
-    }
+// The gradient of the sum of w x token over a batch, as dp x cp ranks with `tokens_per_rank` each come by it.
+double gradient_of_ranks(Engine engine, LossKind loss, int dp, int cp, int tokens_per_rank) {
+  const double factor = loss_scale(engine, loss, dp, cp).factor;
+  double sum = 0;
+  for (int rank = 0; rank < dp * cp; ++rank) {
+    double own = 0;
+    for (int token = rank * tokens_per_rank; token < (rank + 1) * tokens_per_rank; ++token) own += token + 1;
+    // A replicated loss is evaluated by each of the cp ranks. The gather's backward hands a part the gradients of all of them since Automodel 0.6;
+    // before, that of its own rank alone.
+    const int copies = loss == LossKind::replicated && engine == Engine::automodel_0_6 ? cp : 1;
+    for (int copy = 0; copy < copies; ++copy) sum += factor * own;
   }
+  return engine == Engine::ringwright ? sum : sum / (dp * cp);
+}
+
+// T05: the factor undoes what averaging and the gather's backward do, whatever the split.
+TEST(Flow, EverySplitHasTheGradientOfOneRank) {
+  constexpr int kTokens = 144;  // divided by every dp x cp below
+  for (const Engine engine : {Engine::ringwright, Engine::automodel_0_4, Engine::automodel_0_6})
+    for (const LossKind loss : {LossKind::partitioned, LossKind::replicated})
+      for (const int dp : {1, 2, 3, 4})
+        for (const int cp : {1, 2, 3, 4})
+          EXPECT_DOUBLE_EQ(gradient_of_ranks(engine, loss, dp, cp, kTokens / (dp * cp)), gradient_of_ranks(engine, loss, 1, 1, kTokens))
+              << "dp " << dp << ", cp " << cp;
+  EXPECT_DOUBLE_EQ(gradient_of_ranks(Engine::ringwright, LossKind::partitioned, 1, 1, kTokens), kTokens * (kTokens + 1) / 2.0);
 }
 
 TEST(Flow, FactorsOfTheThreeEngines) {

@@ -67,6 +67,14 @@ TEST(SftConfig, AQuotientThatIsWholeCountsAsAWholeNumber) {
   EXPECT_EQ(sft_config(load_recipe(kDemo, {"policy.train_micro_batch_size=${div:4,2}"})).train_micro_batch_size, 2);
 }
 
+TEST(SftConfig, ABatchHasAsManyRowsAs32BitsCount) {
+  for (const std::string key : {"policy.train_global_batch_size", "policy.train_micro_batch_size", "sft.val_global_batch_size",
+                                "sft.val_micro_batch_size", "sft.val_batches"}) {
+    EXPECT_EQ(code_of({"++" + key + "=2147483647"}), "") << key;
+    EXPECT_EQ(code_of({"++" + key + "=2147483648"}), "RW-RECIPE-022") << key;
+  }
+}
+
 TEST(SftConfig, WrongKindsRangesAndGapsAreRefusedWithTheirPlace) {
   EXPECT_EQ(code_of({"sft.max_num_steps=many"}), "RW-RECIPE-021");
   EXPECT_EQ(code_of({"sft.max_num_steps=1.5"}), "RW-RECIPE-021");

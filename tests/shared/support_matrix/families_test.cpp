@@ -39,6 +39,27 @@ TEST(Families, ThePlainClassIsNoWayForAFamilyWithoutOne) {
   EXPECT_EQ(judge(*find_family("qwen3_moe"), Target::automodel_0_6, {"sdpa", true}).verdict, Verdict::refused);
 }
 
+TEST(Families, AnAttentionThatIsTakenHasNoWayOut) {
+  EXPECT_EQ(attention_way_out(*find_family("llama"), {"te", false}), "");
+  EXPECT_EQ(attention_way_out(*find_family("qwen3_5_moe"), {"sdpa", false}), "") << "its condition is another";
+  EXPECT_EQ(attention_way_out(*find_family("deepseek_v4"), {"tilelang", false}), "") << "0.4 refuses the family, not its attention";
+  EXPECT_EQ(attention_way_out(*find_family("llama"), {"", false}), "");
+}
+
+TEST(Families, TheWayOutIsOneThatBothTargetsTakeWhereThereIsOne) {
+  EXPECT_EQ(attention_way_out(*find_family("llama"), {"magi", false}), "te") << "of the target that refuses it, 0.4";
+  EXPECT_EQ(attention_way_out(*find_family("llama"), {"sdpa", false}), "te");
+  EXPECT_EQ(attention_way_out(*find_family("deepseek_v4"), {"te", false}), "tilelang");
+}
+
+TEST(Families, ThePlainClassOfAnyOtherModelKnowsNoBackend) {
+  for (const Target target : {Target::automodel_0_4, Target::automodel_0_6}) {
+    const FamilyVerdict verdict = judge(other_families(), target, {"te", false});
+    EXPECT_EQ(verdict.verdict, Verdict::conditional);
+    EXPECT_FALSE(verdict.refuses_backend);
+  }
+}
+
 TEST(Families, APackageThatCannotBeSeenStaysACondition) {
   EXPECT_EQ(judge(*find_family("qwen3_5_moe"), Target::automodel_0_6, {"sdpa", false}).verdict, Verdict::conditional);
 }

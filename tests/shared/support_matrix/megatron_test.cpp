@@ -4,6 +4,8 @@
 
 #include <map>
 
+#include "tests/support/error_of.h"
+
 namespace ringwright::support_matrix {
 namespace {
 
@@ -14,11 +16,37 @@ ordered_json recipe_with(ordered_json megatron) {
   return {{"policy", {{"dtensor_cfg", {{"enabled", false}, {"tensor_parallel_size", 1}}}, {"megatron_cfg", std::move(megatron)}}}};
 }
 
+bool is_for_megatron(const nlohmann::json& resolved) { return reads_megatron(recipe::Typed(resolved)); }
+
+MegatronMapping mapping_of(const ordered_json& recipe) {
+  const nlohmann::json resolved = recipe;
+  return map_megatron(recipe::Typed(resolved));
+}
+
 TEST(MegatronMapping, IsAskedForByTheSwitchAlone) {
-  EXPECT_TRUE(reads_megatron(recipe_with(ordered_json::object())));
-  EXPECT_FALSE(reads_megatron({{"policy", {{"megatron_cfg", {{"enabled", false}}}}}}));
-  EXPECT_FALSE(reads_megatron({{"policy", {{"megatron_cfg", nullptr}}}}));
-  EXPECT_FALSE(reads_megatron(ordered_json::object()));
+  EXPECT_TRUE(is_for_megatron(recipe_with(ordered_json::object())));
+  EXPECT_FALSE(is_for_megatron({{"policy", {{"megatron_cfg", {{"enabled", false}}}}}}));
+  EXPECT_FALSE(is_for_megatron({{"policy", {{"megatron_cfg", nullptr}}}}));
+  EXPECT_FALSE(is_for_megatron(nlohmann::json::object()));
+}
+
+TEST(MegatronMapping, StepsThatAreNoNumberOfStepsAreRefused) {
+  for (const char* key : {"lr_warmup_iters", "lr_decay_iters"}) {
+    for (const ordered_json& steps : {ordered_json(1e30), ordered_json(-1e30), ordered_json(0.5), ordered_json("ten"), ordered_json(-1)}) {
+      const ordered_json recipe = recipe_with({{"scheduler", {{"lr_decay_style", "cosine"}, {key, steps}}}});
+      const ErrorParts error = test::error_of([&] { mapping_of(recipe); });
+      EXPECT_EQ(error.code, steps == -1 ? "RW-RECIPE-022" : "RW-RECIPE-021") << key << " " << steps;
+      EXPECT_EQ(error.where, std::string("policy.megatron_cfg.scheduler.") + key);
+    }
+  }
+}
+
+TEST(MegatronMapping, WrittenIntoTheRecipeItIsTheSameAgain) {
+  ordered_json recipe = recipe_with({{"context_parallel_size", 4}, {"optimizer", {{"lr", 1e-5}}}, {"scheduler", {{"lr_warmup_iters", 3}}}});
+  const MegatronMapping first = mapping_of(recipe);
+  apply_mapping(first, recipe);
+  EXPECT_EQ(mapping_of(recipe).summary, first.summary);
+  EXPECT_EQ(mapping_of(recipe).changes.size(), first.changes.size());
 }
 
 TEST(MegatronMapping, CarriesSizesOptimizerAndClipping) {
@@ -34,7 +62,7 @@ TEST(MegatronMapping, CarriesSizesOptimizerAndClipping) {
                                        {"adam_eps", 1e-8},
                                        {"weight_decay", 0.1},
                                        {"clip_grad", 0.5}}}});
-  const MegatronMapping mapping = map_megatron(recipe);
+  const MegatronMapping mapping = mapping_of(recipe);
   EXPECT_EQ(mapping.unmapped_key, "");
   apply_mapping(mapping, recipe);
   const ordered_json& policy = recipe["policy"];
@@ -54,7 +82,7 @@ TEST(MegatronMapping, CosineAfterWarmUpBecomesTwoPieces) {
   ordered_json recipe =
       recipe_with({{"optimizer", {{"lr", 1e-5}, {"min_lr", 1e-6}}},
                    {"scheduler", {{"lr_decay_style", "cosine"}, {"lr_warmup_iters", 10}, {"lr_warmup_init", 1e-6}, {"lr_decay_iters", 100}}}});
-  apply_mapping(map_megatron(recipe), recipe);
+  apply_mapping(mapping_of(recipe), recipe);
   const ordered_json& pieces = recipe["policy"]["scheduler"];
   ASSERT_EQ(pieces.size(), 3U);
   EXPECT_EQ(pieces[0]["name"], "torch.optim.lr_scheduler.LinearLR");
@@ -68,7 +96,7 @@ TEST(MegatronMapping, CosineAfterWarmUpBecomesTwoPieces) {
 
 TEST(MegatronMapping, ConstantWithoutWarmUpIsOnePiece) {
   ordered_json recipe = recipe_with({{"optimizer", {{"lr", 1e-5}}}, {"scheduler", {{"lr_decay_style", "constant"}, {"lr_warmup_iters", 0}}}});
-  apply_mapping(map_megatron(recipe), recipe);
+  apply_mapping(mapping_of(recipe), recipe);
   ASSERT_EQ(recipe["policy"]["scheduler"].size(), 1U);
   EXPECT_EQ(recipe["policy"]["scheduler"][0]["name"], "torch.optim.lr_scheduler.ConstantLR");
 }
@@ -82,7 +110,7 @@ TEST(MegatronMapping, NamesTheFirstSettingWithoutACounterpart) {
        {{"optimizer", {{"weight_decay", 0.01}}}, {"scheduler", {{"start_weight_decay", 0.01}, {"end_weight_decay", 0.1}}}}},
   };
   for (const auto& [key, megatron] : cases) {
-    const MegatronMapping mapping = map_megatron(recipe_with(megatron));
+    const MegatronMapping mapping = mapping_of(recipe_with(megatron));
     EXPECT_EQ(mapping.unmapped_key, key);
     EXPECT_FALSE(mapping.unmapped_what.empty()) << key;
     EXPECT_FALSE(mapping.unmapped_fix.empty()) << key;

@@ -103,11 +103,40 @@ TEST(RecipeFix, AKeyOfAParentThatGoesIsNullInTheChild) {
 }
 
 TEST(RecipeFix, AChangeThatBringsUpAnotherRowIsFollowed) {
+  // One tensor rank is what this version has; sequence parallelism has no effect over one, which no row says of two.
+  Recipes recipes("defaults: parent.yaml\npolicy: {dtensor_cfg: {tensor_parallel_size: 2}}\ncluster: {gpus_per_node: 2}\n");
+  EXPECT_EQ(made(recipes.fix()),
+            (std::vector<std::string>{"policy.dtensor_cfg.sequence_parallel=false", "policy.dtensor_cfg.tensor_parallel_size=1"}));
+}
+
+TEST(RecipeFix, AFindingsChangesAreMadeTogether) {
   Recipes recipes("defaults: parent.yaml\npolicy: {dtensor_cfg: {sequence_parallel: false, automodel_kwargs: {backend: {enable_deepep: true}}}}\n");
   const auto fix = recipes.fix({Target::automodel_0_6});
   EXPECT_EQ(made(fix), (std::vector<std::string>{"policy.dtensor_cfg.automodel_kwargs.backend.dispatcher=deepep",
                                                  "policy.dtensor_cfg.automodel_kwargs.backend.experts=gmm",
                                                  "~policy.dtensor_cfg.automodel_kwargs.backend.enable_deepep"}));
+}
+
+TEST(RecipeFix, ATimeLimitIsNotTakenAwayUnasked) {
+  Recipes recipes(
+      "defaults: parent.yaml\npolicy: {dtensor_cfg: {sequence_parallel: false}}\ncheckpointing: {checkpoint_must_save_by: '00:03:45:00'}\n");
+  const auto fix = recipes.fix();
+  EXPECT_EQ(made(fix), std::vector<std::string>());
+  ASSERT_EQ(fix.left.size(), 1U);
+  EXPECT_EQ(fix.left[0].code, "RW-GUARD-171");
+}
+
+TEST(RecipeFix, AKeyThatWasChangedIsOfferedWithAnotherValueAlone) {
+  // Packs of 13 become 16 for the divisor; a document of 20 takes 24.
+  Recipes recipes(
+      "defaults: parent.yaml\npolicy:\n  max_total_sequence_length: 20\n  dtensor_cfg: {sequence_parallel: false}\n"
+      "  sequence_packing: {enabled: true, train_mb_tokens: 13}\nringwright: {packing: {document_divisor: 8}}\n");
+  const auto fix = recipes.fix();
+  EXPECT_EQ(made(fix), std::vector<std::string>{"policy.sequence_packing.train_mb_tokens=16"});
+  ASSERT_EQ(fix.left.size(), 1U);
+  EXPECT_EQ(fix.left[0].code, "RW-GUARD-148");
+  ASSERT_EQ(fix.left[0].changes.size(), 1U);
+  EXPECT_EQ(as_override(fix.left[0].changes[0]), "policy.sequence_packing.train_mb_tokens=24");
 }
 
 }  // namespace

@@ -51,6 +51,32 @@ TEST(RecipeFlow, AnotherAlgorithmsPathIsNemoRls) {
   EXPECT_NE(flow.note.find("grpo"), std::string::npos);
 }
 
+TEST(RecipeFlow, TheLargestBatchIsCountedIn64Bits) {
+  const RecipeFlow flow = flow_of(kRecipe, {"policy.train_micro_batch_size=2147483647", "policy.max_total_sequence_length=2147483647"});
+  EXPECT_EQ(flow.sizes.rows, 2147483647);
+  EXPECT_EQ(flow.sizes.padded_length, 2147483648);
+}
+
+TEST(RecipeFlow, SizesThatAreNoneAreRefused) {
+  const std::vector<std::vector<std::string>> cases = {{"policy.train_micro_batch_size=4611686018427387904"},
+                                                       {"++policy.make_sequence_length_divisible_by=1e30"},
+                                                       {"~sft", "++distillation.seed=1", "++teachers=[{max_total_sequence_length:1e30}]"},
+                                                       {"~sft", "++distillation.seed=1", "++teachers=[{dtensor_cfg:{context_parallel_size:1e30}}]"},
+                                                       {"~sft", "++distillation.seed=1", "policy.max_total_sequence_length=9223372036854775807"}};
+  for (const auto& overrides : cases) {
+    const std::string code = test::error_of([&] { flow_of(kRecipe, overrides); }).code;
+    EXPECT_TRUE(code == "RW-RECIPE-021" || code == "RW-RECIPE-022") << overrides.back() << ": " << code;
+  }
+}
+
+TEST(RecipeFlow, MegatronsSizesWhereTheyAreMapped) {
+  const test::TemporaryFolder folder;
+  std::ofstream(folder / "recipe.yaml") << kRecipe;
+  const auto recipe = recipe::load_recipe(folder / "recipe.yaml", {"++policy.megatron_cfg={enabled:true,context_parallel_size:8}"});
+  EXPECT_EQ(recipe_flow(recipe, {.look_at_files = false, .map_megatron = true}).sizes.cp, 8);
+  EXPECT_EQ(recipe_flow(recipe, {.look_at_files = false}).sizes.cp, 4);
+}
+
 TEST(RecipeFlow, RanksWithoutAMeshHaveNoStep) {
   const ErrorParts error = test::error_of([] { flow_of(kRecipe, {"policy.dtensor_cfg.context_parallel_size=3"}); });
   EXPECT_EQ(error.code, "RW-GUARD-002");
