@@ -28,7 +28,7 @@ TEST(Machine, IsAskedForRecipesOfSeveralNodesAlone) {
 
 TEST(Machine, IsNotAskedAgain) {
   CheckOptions options;
-  options.machine = Machine{.host = "somewhere"};
+  options.machine.emplace().host = "somewhere";
   ask_machine(recipe_of_nodes(2), options);
   EXPECT_EQ(options.machine->host, "somewhere");
 }
