@@ -271,7 +271,8 @@ class SftRun {
 
   void validate(bool due) {
     if (!due || validation_.rows.empty()) return;
-    const int64_t row_count = std::min<int64_t>(static_cast<int64_t>(validation_.rows.size()), config_.val_batches * config_.val_global_batch_size);
+    const auto all = static_cast<int64_t>(validation_.rows.size());
+    const int64_t row_count = config_.val_batches < 0 ? all : std::min(all, config_.val_batches * config_.val_global_batch_size);
     double loss_sum = 0;
     int64_t target_sum = 0;
     for (int64_t begin = 0; begin < row_count; begin += config_.val_global_batch_size) {

@@ -43,6 +43,24 @@ TEST_F(FirstRun, OneAndTwoRanksGiveTheSameLossesAndTheModelLearns) {
   EXPECT_THAT(record["fingerprint"].dump(), HasSubstr("xxh3"));
 }
 
+TEST_F(FirstRun, ValidationWithoutALimitTakesAllRows) {
+  std::ofstream few(folder_ / "few.txt");
+  for (int i = 0; i < 40; ++i) few << "And in the " << i << " year the word came again.\n";
+  few.close();
+  const auto loss = [&](const std::string& name, int batches) {
+    const Outcome outcome =
+        run("demo-sft-cp1.yaml", {"--name", name, "sft.max_num_steps=1", "sft.val_at_start=true", "sft.val_batches=" + std::to_string(batches),
+                                  "data.validation={data_path:" + (folder_ / "few.txt").string() + "}"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+    const nlohmann::json points = points_of(name, "validation/val_loss");
+    EXPECT_FALSE(points.empty());
+    return points.empty() ? 0.0 : points.front()["value"].get<double>();
+  };
+  const double all = loss("all", -1);
+  EXPECT_EQ(all, loss("many", 1000));
+  EXPECT_NE(all, loss("first", 1));
+}
+
 // Packs train the same on one rank and on two, in every recipe for them; what the packs are is in the history too.
 TEST_F(FirstRun, PackedRecipesGiveTheSameLosses) {
   const std::vector<std::string> small = {"sft.max_num_steps=" + std::to_string(test::by_tier(6, 50)), "policy.train_global_batch_size=16",
