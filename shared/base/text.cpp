@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <numeric>
 
@@ -115,10 +116,8 @@ std::string excerpt_around(std::string_view text, size_t at, size_t bytes_max) {
   return result;
 }
 
-namespace {
-
-// Length of the valid UTF-8 sequence at the start of `rest`, 0 when there is none (RFC 3629: no overlong forms, no surrogates).
 size_t utf8_sequence_bytes(std::string_view rest) {
+  if (rest.empty()) return 0;
   const auto byte = [&](size_t i) { return i < rest.size() ? static_cast<unsigned char>(rest[i]) : 0u; };
   const auto within = [&](size_t i, unsigned low, unsigned high) { return byte(i) >= low && byte(i) <= high; };
   const unsigned lead = byte(0);
@@ -133,6 +132,9 @@ size_t utf8_sequence_bytes(std::string_view rest) {
   return second && within(2, 0x80, 0xBF) && within(3, 0x80, 0xBF) ? 4 : 0;
 }
 
+namespace {
+
+// How many bytes at the start are whole UTF-8 characters.
 size_t valid_bytes(std::string_view view) {
   size_t good = 0;
   while (good < view.size()) {
@@ -158,6 +160,21 @@ std::string valid_utf8(std::string bytes) {
     i += length == 0 ? 1 : length;
   }
   return clean;
+}
+
+std::string shell_word(std::string_view content) {
+  constexpr std::string_view kPlain = "/._-+:@%,=";
+  const auto plain = [&](unsigned char byte) { return std::isalnum(byte) || kPlain.find(static_cast<char>(byte)) != std::string_view::npos; };
+  // Some shells read a word that begins with = as the path of a program.
+  if (!content.empty() && content.front() != '=' && std::all_of(content.begin(), content.end(), plain)) return std::string(content);
+  std::string word = "'";
+  for (const char byte : content) word += byte == '\'' ? std::string("'\\''") : std::string(1, byte);
+  return word + "'";
+}
+
+std::string one_line(std::string content) {
+  std::replace(content.begin(), content.end(), '\n', ' ');
+  return content;
 }
 
 }  // namespace ringwright::text

@@ -32,8 +32,15 @@ std::string excerpt(std::string_view text, size_t bytes_max = kQuotedBytesMax);
 // The same of the neighbourhood of the byte `at`; what is left out at either end is "[...]".
 std::string excerpt_around(std::string_view text, size_t at, size_t bytes_max = kQuotedBytesMax);
 
+// Length of the UTF-8 character that `rest` begins with, 0 when there is none (RFC 3629: no overlong forms, no surrogates).
+size_t utf8_sequence_bytes(std::string_view rest);
 // Bytes that are no UTF-8 become U+FFFD; valid text is returned as it is.
 std::string valid_utf8(std::string bytes);
 bool is_utf8(std::string_view bytes);
+
+// The text as one word of a POSIX shell.
+std::string shell_word(std::string_view content);
+// Line ends become spaces.
+std::string one_line(std::string content);
 
 }  // namespace ringwright::text

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "shared/base/error.h"
+#include "shared/base/text.h"
 #include "shared/doctor/git.h"
 
 namespace ringwright::doctor {
@@ -57,7 +58,9 @@ std::vector<AutomodelCheckout::Tag> tags_of(const std::filesystem::path& folder)
   return tags;
 }
 
-std::string command(const std::filesystem::path& folder, const std::string& rest) { return "git -C " + shell_word(folder.string()) + " " + rest; }
+std::string command(const std::filesystem::path& folder, const std::string& rest) {
+  return "git -C " + text::shell_word(folder.string()) + " " + rest;
+}
 
 std::vector<std::string> adopt(const AutomodelCheckout& checkout, const AutomodelRelease& release) {
   const std::string commit(release.commit);

@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "shared/base/error.h"
+#include "shared/base/host.h"
 #include "shared/base/paths.h"
 #include "shared/base/text.h"
 #include "shared/doctor/needed_libraries.h"
@@ -52,10 +53,9 @@ Observation versions(const MachineChecks&) {
 Observation machine(const MachineChecks&) {
   utsname name{};
   ::uname(&name);
-  const auto memory = static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(::sysconf(_SC_PAGE_SIZE));
   return {"machine", Health::good,
           fmt::format("{}, {} {}, {} cores, {}", name.nodename, name.sysname, name.release, std::thread::hardware_concurrency(),
-                      text::format_bytes(memory)),
+                      text::format_bytes(host::memory_bytes())),
           ""};
 }
 

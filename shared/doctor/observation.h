@@ -20,7 +20,4 @@ struct Observation {
   std::vector<std::string> commands = {};  // the fix as shell lines, where it is a matter of commands; nothing runs them
 };
 
-// The text as one word of a POSIX shell.
-std::string shell_word(const std::string& text);
-
 }  // namespace ringwright::doctor

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "shared/base/error.h"
+#include "shared/base/text.h"
 #include "shared/doctor/automodel.h"
 #include "shared/doctor/git.h"
 #include "shared/doctor/version.h"
@@ -36,7 +37,7 @@ std::string python_of(const PythonEnvironment& environment) {
 std::vector<std::string> install(const PythonEnvironment& environment, const std::string& what) {
   const std::string python = python_of(environment);
   if (python.empty()) return {};
-  return {fmt::format("uv pip install --python {} {}", shell_word(python), shell_word(what))};
+  return {fmt::format("uv pip install --python {} {}", text::shell_word(python), text::shell_word(what))};
 }
 
 std::string where_it_is_pinned(const Pin& pin) { return pin.extra.empty() ? std::string("every environment") : fmt::format("extra {}", pin.extra); }
@@ -114,7 +115,7 @@ Observation look_at_z3(const PythonEnvironment& environment) {
           Health::note,
           "its library folder is not on LD_LIBRARY_PATH of this shell: TileLang cannot be imported without it",
           "put it there where NeMo RL is started",
-          {fmt::format("export LD_LIBRARY_PATH={}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}", shell_word(folder.string()))}};
+          {fmt::format("export LD_LIBRARY_PATH={}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}", text::shell_word(folder.string()))}};
 }
 
 void add_condition_of_metadata(const PythonEnvironment& environment, std::vector<Observation>& observations) {

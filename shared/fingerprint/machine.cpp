@@ -5,7 +5,6 @@
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 #include <xxhash.h>
 #include <zmq.h>
 
@@ -18,6 +17,7 @@
 #include <string>
 #include <thread>
 
+#include "shared/base/host.h"
 #include "shared/fingerprint/torch_libraries.h"
 
 namespace ringwright::fingerprint {
@@ -109,9 +109,8 @@ nlohmann::json processor(const fs::path& root) {
 nlohmann::json node_fingerprint(const MachineOptions& options) {
   utsname system{};
   ::uname(&system);
-  const auto pages = static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)), page_bytes = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   nlohmann::json all = {{"node", system.nodename},          {"kernel", fmt::format("{} {} {}", system.sysname, system.release, system.machine)},
-                        {"cpu", processor(options.root)},   {"memory_bytes", pages * page_bytes},
+                        {"cpu", processor(options.root)},   {"memory_bytes", host::memory_bytes()},
                         {"file_handles", file_handles()},   {"gpu", graphics(options.root)},
                         {"ringwright", RINGWRIGHT_VERSION}, {"libraries", libraries(options.torch_folder)}};
   struct statvfs shm{};

@@ -30,6 +30,29 @@ TEST(Host, KnowsItsNameAndWhereThisProgramIs) {
   EXPECT_TRUE(std::filesystem::equivalent(host::program_folder(), std::filesystem::path(RINGWRIGHT_BINARY_DIR) / "tests"));
 }
 
+TEST(Host, KnowsItsMemory) {
+  EXPECT_GT(host::memory_bytes(), uint64_t{1} << 28);
+  EXPECT_EQ(host::memory_bytes() % 4096, 0u);
+}
+
+TEST(Text, ShellWordsSurviveAShell) {
+  EXPECT_EQ(text::shell_word("plain/path-1.0"), "plain/path-1.0");
+  EXPECT_EQ(text::shell_word("++policy.seed=7"), "++policy.seed=7");
+  EXPECT_EQ(text::shell_word("=true"), "'=true'");
+  EXPECT_EQ(text::shell_word("it's >=1"), "'it'\\''s >=1'");
+  EXPECT_EQ(text::shell_word("a\nb"), "'a\nb'");
+  EXPECT_EQ(text::shell_word(""), "''");
+  EXPECT_EQ(text::one_line("a\nb\n"), "a b ");
+}
+
+TEST(Text, CharactersOfUtf8HaveALength) {
+  EXPECT_EQ(text::utf8_sequence_bytes("a"), 1u);
+  EXPECT_EQ(text::utf8_sequence_bytes("\xC3\xA4rger"), 2u);
+  EXPECT_EQ(text::utf8_sequence_bytes("\xE2\x96\x88"), 3u);
+  EXPECT_EQ(text::utf8_sequence_bytes("\xF0\x9F\x8E\xB5"), 4u);
+  for (const char* none : {"", "\x96", "\xC3", "\xC0\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80"}) EXPECT_EQ(text::utf8_sequence_bytes(none), 0u);
+}
+
 TEST(Files, SayWhatIsNoRegularFile) {
   const test::TemporaryFolder folder;
   folder.write("file", "x");

@@ -140,12 +140,6 @@ TEST(Pins, DamagedVersionsAreBadNotSkipped) {
   EXPECT_THAT(first(made, Target::automodel_0_6), HasSubstr("no version"));
 }
 
-TEST(Pins, ShellWordsSurviveAShell) {
-  EXPECT_EQ(shell_word("plain/path-1.0"), "plain/path-1.0");
-  EXPECT_EQ(shell_word("it's >=1"), "'it'\\''s >=1'");
-  EXPECT_EQ(shell_word(""), "''");
-}
-
 TEST(Pins, EachExtraOfTheTableIsKnown) {
   for (const Pin& pin : pins()) {
     if (!pin.extra.empty()) {
