@@ -9,8 +9,8 @@
 #include "console/cli/store_option.h"
 #include "console/cli/table.h"
 #include "console/cli/terminal.h"
+#include "shared/history/comparability.h"
 #include "shared/history/metric_value.h"
-#include "shared/recipe/recipe.h"
 
 namespace ringwright::cli {
 namespace {
@@ -24,52 +24,12 @@ struct Options {
   double tolerance = history::kToleranceDefault;
 };
 
-Error not_comparable(const std::string& what, const history::RunRecord& a, const history::RunRecord& b, const std::string& expected,
-                     const std::string& action) {
-  const auto named = [](const history::RunRecord& run) { return printable(run).name + " (" + run.id + ")"; };
-  return Error({"RW-CLI-029", "the runs cannot be compared step by step: " + what, named(a) + ", " + named(b), expected, action, ExitCode::refused});
-}
-
-// The order of the rows comes from these, and no metric shows it.
-void require_same_order(const history::RunRecord& a, const history::RunRecord& b) {
-  struct Choice {
-    const char* key;
-    nlohmann::json (*of)(const recipe::SftConfig&);
-  };
-  static constexpr Choice kChoices[] = {
-      {"sft.seed", [](const recipe::SftConfig& config) { return nlohmann::json(config.seed); }},
-      {"data.shuffle", [](const recipe::SftConfig& config) { return nlohmann::json(config.shuffle); }},
-      {"policy.train_global_batch_size", [](const recipe::SftConfig& config) { return nlohmann::json(config.train_global_batch_size); }},
-      {"policy.max_total_sequence_length", [](const recipe::SftConfig& config) { return nlohmann::json(config.max_total_sequence_length); }}};
-  const auto config_of = [](const history::RunRecord& run) -> std::optional<recipe::SftConfig> {
-    try {
-      return recipe::sft_config(run.recipe);
-    } catch (const Error&) {
-      return std::nullopt;  // another algorithm's, or one of another release: its metrics alone are compared
-    }
-  };
-  const auto config_a = config_of(a), config_b = config_of(b);
-  if (!config_a || !config_b) return;
-  for (const Choice& choice : kChoices)
-    if (const nlohmann::json in_a = choice.of(*config_a), in_b = choice.of(*config_b); in_a != in_b)
-      throw not_comparable(fmt::format("{} is {} in one and {} in the other", choice.key, in_a.dump(), in_b.dump()), a, b,
-                           "the same rows in the same order", fmt::format("run one of them again with the other's {}", choice.key));
-}
-
-void require_same_data(const history::RunRecord& a, const history::RunRecord& b) {
-  static const nlohmann::json::json_pointer kHash("/workers/0/inputs/train/xxh3");
-  if (!a.fingerprint.contains(kHash) || !b.fingerprint.contains(kHash) || a.fingerprint.at(kHash) == b.fingerprint.at(kHash)) return;
-  throw not_comparable("their training data differ", a, b, "one data file for both", "compare the values alone with: ringwright runs compare");
-}
-
 void require_comparable(const history::Reader& reader, const history::RunRecord& a, const history::RunRecord& b) {
-  require_same_data(a, b);
-  require_same_order(a, b);
-  const auto difference = history::first_batch_difference(reader, a, b);
-  if (!difference) return;
-  throw not_comparable(
-      fmt::format("step {} has {:.0f} {} in one and {:.0f} in the other", difference->step, difference->a, difference->what, difference->b), a, b,
-      "the same packs in every step", "give both runs the same ringwright.packing.document_divisor, a multiple of 2 * context_parallel_size of each");
+  const auto why = history::why_not_comparable(reader, a, b);
+  if (!why) return;
+  const auto named = [](const history::RunRecord& run) { return printable(run).name + " (" + run.id + ")"; };
+  throw Error({"RW-CLI-029", "the runs cannot be compared step by step: " + why->what, named(a) + ", " + named(b), why->expected, why->action,
+               ExitCode::refused});
 }
 
 // Steps that the run was to make, as it said itself at its start; 0: nothing is kept of that.

@@ -1,26 +1,15 @@
 #include "console/gui/data/run_parity.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "shared/history/comparability.h"
+
 namespace ringwright::gui {
-namespace {
-
-std::string why_not_comparable(const history::Reader& reader, const history::RunRecord& a, const history::RunRecord& b) {
-  static const nlohmann::json::json_pointer kData("/workers/0/inputs/train/xxh3");
-  if (a.fingerprint.contains(kData) && b.fingerprint.contains(kData) && a.fingerprint.at(kData) != b.fingerprint.at(kData))
-    return "their training data differ";
-  const auto difference = history::first_batch_difference(reader, a, b);
-  if (!difference) return "";
-  return fmt::format("step {} has {:.0f} {} in one and {:.0f} in the other", difference->step, difference->a, difference->what, difference->b);
-}
-
-}  // namespace
 
 RunParity compare_metrics(const history::Reader& reader, const std::string& a, const std::string& b) {
   const history::RunRecord run_a = reader.run(a), run_b = reader.run(b);
-  RunParity result{a, b, {}, why_not_comparable(reader, run_a, run_b)};
+  const auto why = history::why_not_comparable(reader, run_a, run_b);
+  RunParity result{a, b, {}, why ? why->what : ""};
   const std::vector<std::string> names = reader.metric_names(a), others = reader.metric_names(b);
   for (const std::string& name : names) {
     if (std::find(others.begin(), others.end(), name) == others.end()) continue;

@@ -16,14 +16,14 @@ class ViewParity : public View {
  public:
   void add_commands(CommandRegistry& registry) override {
     registry.add({"parity.next", "Next metric that differs, at its first differing step", "Parity", ImGuiKey_N, "N",
-                  [this](const Context&) { return rows_.empty() ? std::optional<std::string>("no two runs are compared") : std::nullopt; },
+                  [this](const Context&) { return rows_ == nullptr ? std::optional<std::string>("no two runs are compared") : std::nullopt; },
                   [this](const Context& context) { return line(context); }, [this](Context& context) { next_difference(context); }, ImGuiKey_None,
                   "parity"});
   }
 
   void draw(Context& context) override {
     const std::vector<std::string> marked = context.compared_runs();
-    rows_.clear();
+    rows_ = nullptr;
     if (marked.size() < 2) {
       empty_state("Mark two runs", "Click the swatches of two runs in Runs, or press X on each");
       return;
@@ -33,17 +33,18 @@ class ViewParity : public View {
       error_state(*answer_.error());
       return;
     }
-    if (!answer_.value() || (answer_.waiting() && answer_.value()->a != asked_.front())) {
+    if (!answer_.value() || answer_.value()->a != asked_[0] || answer_.value()->b != asked_[1]) {
       skeleton(8, px(25));
       return;
     }
-    rows_ = answer_.value()->rows;
-    draw_head(context, *answer_.value(), marked.size());
-    if (rows_.empty()) {
+    const RunParity& parity = *answer_.value();
+    draw_head(context, parity, marked.size());
+    if (parity.rows.empty()) {
       empty_state("No common metric", "The two runs have no metric of the same name");
       return;
     }
-    draw_table(context, *answer_.value());
+    rows_ = &parity.rows;
+    draw_table(context, parity);
   }
 
  private:
@@ -69,10 +70,10 @@ class ViewParity : public View {
 
   void next_difference(Context& context) {
     const auto differs = [](const ParityRow& row) { return row.first_different_step.has_value(); };
-    const auto at = std::find_if(rows_.begin(), rows_.end(), [&](const ParityRow& row) { return row.metric == current_; });
-    auto next = std::find_if(at == rows_.end() ? rows_.begin() : std::next(at), rows_.end(), differs);
-    if (next == rows_.end()) next = std::find_if(rows_.begin(), rows_.end(), differs);
-    if (next != rows_.end()) go_to(context, *next);
+    const auto at = std::find_if(rows_->begin(), rows_->end(), [&](const ParityRow& row) { return row.metric == current_; });
+    auto next = std::find_if(at == rows_->end() ? rows_->begin() : std::next(at), rows_->end(), differs);
+    if (next == rows_->end()) next = std::find_if(rows_->begin(), rows_->end(), differs);
+    if (next != rows_->end()) go_to(context, *next);
   }
 
   void draw_head(const Context& context, const RunParity& parity, size_t marked) const {
@@ -119,7 +120,7 @@ class ViewParity : public View {
 
   Question<RunParity> answer_;
   std::vector<std::string> asked_;
-  std::vector<ParityRow> rows_;
+  const std::vector<ParityRow>* rows_ = nullptr;  // of the answer, while it is shown
   std::string current_;
 };
 

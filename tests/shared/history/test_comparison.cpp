@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "shared/history/comparability.h"
 #include "shared/history/comparison.h"
 #include "tests/shared/history/temporary_store.h"
 
@@ -86,6 +87,62 @@ TEST(Comparison, TheFirstBatchThatDiffersIsFound) {
   EXPECT_EQ(difference->b, 4);
   EXPECT_FALSE(first_batch_difference(reader, a, a));
   EXPECT_FALSE(first_batch_difference(reader, a, c)) << "rows and packs of the same targets can be compared";
+  const auto why = why_not_comparable(reader, a, b);
+  ASSERT_TRUE(why);
+  EXPECT_EQ(why->what, "step 2 has 3 packs in one and 4 in the other");
+  EXPECT_NE(why->action.find("ringwright.packing.document_divisor"), std::string::npos);
+  EXPECT_FALSE(why_not_comparable(reader, a, c));
+}
+
+RunRecord run_with_recipe(const std::string& id) {
+  RunRecord run = testing::make_run(id, id);
+  run.recipe = {{"sft", {{"max_num_steps", 5}, {"seed", 1}}},
+                {"policy", {{"model_name", "tiny"}, {"train_global_batch_size", 4}, {"max_total_sequence_length", 512}}},
+                {"data", {{"shuffle", true}, {"train", {{"dataset_name", "verse"}}}}},
+                {"cluster", {{"num_nodes", 1}, {"gpus_per_node", 1}}}};
+  return run;
+}
+
+TEST(Comparable, OnlyRunsOfTheSameRowsInTheSameOrder) {
+  struct Case {
+    const char* place;
+    nlohmann::json value;
+    const char* key;
+  };
+  const Case cases[] = {{"/sft/seed", 2, "sft.seed is 1 in one and 2 in the other"},
+                        {"/data/shuffle", false, "data.shuffle is true in one and false in the other"},
+                        {"/policy/train_global_batch_size", 8, "policy.train_global_batch_size is 4 in one and 8"},
+                        {"/policy/max_total_sequence_length", 256, "policy.max_total_sequence_length is 512 in one and 256"}};
+  const testing::TemporaryFolder folder;
+  const Writer writer(folder.store(), {});
+  const Reader reader(folder.store());
+  const RunRecord a = run_with_recipe("r_0000000a");
+  for (const Case& each : cases) {
+    RunRecord b = run_with_recipe("r_0000000b");
+    EXPECT_FALSE(why_not_comparable(reader, a, b)) << each.key;
+    b.recipe[nlohmann::json::json_pointer(each.place)] = each.value;
+    const auto why = why_not_comparable(reader, a, b);
+    ASSERT_TRUE(why) << each.key;
+    EXPECT_TRUE(why->what.starts_with(each.key)) << why->what;
+  }
+  RunRecord other = run_with_recipe("r_0000000b");
+  other.recipe = {{"sft", {{"seed", 7}}}};
+  EXPECT_FALSE(why_not_comparable(reader, a, other)) << "a recipe that this release does not read says nothing";
+}
+
+TEST(Comparable, NotWithOtherTrainingData) {
+  const testing::TemporaryFolder folder;
+  const Writer writer(folder.store(), {});
+  const Reader reader(folder.store());
+  RunRecord a = run_with_recipe("r_0000000a"), b = run_with_recipe("r_0000000b");
+  const nlohmann::json::json_pointer hash("/workers/0/inputs/train/xxh3");
+  a.fingerprint = nlohmann::json{{"workers", nlohmann::json::array({{{"inputs", {{"train", {{"xxh3", "1"}}}}}}})}};
+  EXPECT_FALSE(why_not_comparable(reader, a, b)) << "what is not known does not differ";
+  b.fingerprint = a.fingerprint;
+  EXPECT_FALSE(why_not_comparable(reader, a, b));
+  b.fingerprint[hash] = "2";
+  ASSERT_TRUE(why_not_comparable(reader, a, b));
+  EXPECT_EQ(why_not_comparable(reader, a, b)->what, "their training data differ");
 }
 
 }  // namespace
