@@ -108,6 +108,7 @@ void Application::take_updates() {
   for (Notice& notice : state_.take_notices()) context_->notify(std::move(notice));
   take_recipe();
   show_newest_runs();
+  context_->want_details(context_->selection.run);  // a run that was started from here is selected before it is known
   context_->places.note(context_->selection);
   context_->alerts.refresh(*context_);
 }

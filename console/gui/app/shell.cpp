@@ -353,7 +353,6 @@ void Shell::draw_connection(float right, float height) {
   const Link& link = context_.state.link();
   const LinkLook look = link_look(link.state);
   std::string place = link.place;
-  if (link.state == LinkState::connecting && link.attempt > 1) place = "attempt " + std::to_string(link.attempt);
   if (link.state == LinkState::stale || link.state == LinkState::lost)
     place += "  " + text::format_elapsed(context_.age_s(link.last_message_unix_ns)) + " ago";
   ImDrawList* list = ImGui::GetWindowDrawList();

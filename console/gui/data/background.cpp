@@ -1,5 +1,7 @@
 #include "console/gui/data/background.h"
 
+#include "console/gui/data/guarded.h"
+
 namespace ringwright::gui {
 
 Background::Background(std::function<std::filesystem::path()> history_file) : history_file_(std::move(history_file)) {
@@ -36,14 +38,11 @@ const history::Reader& Background::reader_of(const std::filesystem::path& file) 
 }
 
 void Background::serve(const Entry& entry) {
-  try {
+  const auto answer = [&] {
     const std::filesystem::path file = history_file_();
     entry.job({file, reader_of(file)});
-  } catch (const Error& error) {
-    entry.failed(error.parts());
-  } catch (const std::exception& error) {
-    entry.failed({"RW-GUI-006", error.what(), "", "", "", ExitCode::store});
-  }
+  };
+  guarded(answer, entry.failed);
 }
 
 void Background::work(const std::stop_token& stop) {

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+
+#include "console/gui/data/guarded.h"
 #include "shared/history/edits.h"
 #include "shared/history/store.h"
 #include "shared/wire/requester.h"
@@ -71,43 +75,81 @@ std::string done_text(const Edit& edit, size_t count, const std::string& name) {
   return runs;
 }
 
+// Whether the run is not yet as the edit would have it: only then is there something to undo.
+bool would_change(const history::RunRecord& run, const Edit& edit) {
+  const bool tagged = std::find(run.tags.begin(), run.tags.end(), edit.text) != run.tags.end();
+  switch (edit.what) {
+    case Edit::What::add_tag:
+      return !tagged;
+    case Edit::What::remove_tag:
+      return tagged;
+    case Edit::What::archive:
+      return !run.archived;
+    case Edit::What::restore:
+      return run.archived;
+    case Edit::What::add_note:
+    case Edit::What::remove_note:
+    case Edit::What::remove:
+      break;
+  }
+  return true;
+}
+
+struct EditOutcome {
+  std::vector<std::string> done;  // runs that are as the edit would have them
+  Edit undo;                      // of those that were not so before
+};
+
+void edit_runs(const std::filesystem::path& file, const Edit& edit, EditOutcome& outcome) {
+  history::Editor editor(file);
+  const history::Reader reader(file);
+  for (size_t i = 0; i < edit.runs.size(); ++i) {
+    const bool changes = would_change(reader.run(edit.runs[i]), edit);
+    edit_run(editor, edit, i, outcome.undo);
+    outcome.done.push_back(edit.runs[i]);
+    if (changes) outcome.undo.runs.push_back(edit.runs[i]);
+  }
+}
+
+// What the console is to show of the runs now. Returns the name of the first.
+std::string tell_runs(UpdateQueue& queue, const std::filesystem::path& file, const std::vector<std::string>& runs) {
+  const history::Reader reader(file);
+  RunsRead changed;
+  for (const std::string& run : runs) {
+    changed.runs.push_back(reader.run(run));
+    queue.push(NotesRead{run, reader.notes(run)});
+  }
+  std::string name = changed.runs.front().name;
+  queue.push(std::move(changed));
+  return name;
+}
+
 }  // namespace
 
 void edit_history(UpdateQueue& queue, const std::filesystem::path& file, const Edit& edit) {
-  Edit undo = edit;
-  undo.notes.clear();
-  std::vector<std::string> done;
+  EditOutcome outcome;
+  outcome.undo = {edit.what, {}, edit.text, {}};
   std::optional<ErrorParts> failure;
-  try {
-    history::Editor editor(file);
-    for (size_t i = 0; i < edit.runs.size(); ++i) {
-      edit_run(editor, edit, i, undo);
-      done.push_back(edit.runs[i]);
-    }
-  } catch (const Error& error) {
-    failure = error.parts();
-  }
+  const auto fail = [&failure](const ErrorParts& parts) { failure = parts; };
+  const auto& done = outcome.done;
+  guarded([&] { edit_runs(file, edit, outcome); }, fail);
+  const std::string failed_run = failure && done.size() < edit.runs.size() ? edit.runs[done.size()] : "";
   std::string name = done.empty() ? "" : done.front();
   if (edit.what == Edit::What::remove) {
     if (!done.empty()) queue.push(RunsGone{done});
   } else if (!done.empty()) {
-    const history::Reader reader(file);
-    RunsRead changed;
-    for (const std::string& run : done) {
-      changed.runs.push_back(reader.run(run));
-      queue.push(NotesRead{run, reader.notes(run)});
-    }
-    name = changed.runs.front().name;
-    queue.push(std::move(changed));
+    guarded([&] { name = tell_runs(queue, file, done); }, fail);
   }
   if (!done.empty()) {
     Notice notice{Notice::Level::good, done_text(edit, done.size(), name), ""};
-    undo.runs = done;
-    if (const auto what = opposite(edit.what)) undo.what = *what, notice.undo = undo;
+    const auto what = opposite(edit.what);
+    if (what && !outcome.undo.runs.empty()) outcome.undo.what = *what, notice.undo = outcome.undo;
     queue.push(std::move(notice));
   }
   if (failure)
-    queue.push(Notice{Notice::Level::error, fmt::format("{}: {} ({})", edit.runs[done.size()], failure->what, failure->code), failure->action});
+    queue.push(Notice{Notice::Level::error,
+                      fmt::format("{}: {} ({})", failed_run.empty() ? file.filename().string() : failed_run, failure->what, failure->code),
+                      failure->action});
 }
 
 }  // namespace ringwright::gui

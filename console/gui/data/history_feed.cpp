@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "console/gui/data/guarded.h"
+
 namespace ringwright::gui {
 namespace {
 constexpr size_t kEventsPerReadMax = 5'000;
@@ -72,17 +74,14 @@ void HistoryFeed::read_series(const std::string& run, DetailsRead& update) {
 }
 
 void HistoryFeed::read_details(const std::string& run) {
-  try {
+  const auto read = [&] {
     std::scoped_lock lock(mutex_);
     wanted_.insert(run);
     DetailsRead update{run, {}, reader_.logs(run, 0, kLogLinesMax, true), parts_of(run)};
     read_series(run, update);
     queue_.push(std::move(update));
-  } catch (const Error& error) {
-    queue_.push(DetailsFailed{run, error.parts()});
-  } catch (const std::exception& error) {
-    queue_.push(DetailsFailed{run, {"RW-GUI-006", error.what(), run, "", "open the run again", ExitCode::store}});
-  }
+  };
+  guarded(read, [&](const ErrorParts& parts) { queue_.push(DetailsFailed{run, parts}); });
 }
 
 void HistoryFeed::forward(const wire::Event& event) {
@@ -92,7 +91,7 @@ void HistoryFeed::forward(const wire::Event& event) {
       try {
         queue_.push(RunsRead{{reader_.run(event.run)}});
         announced_.insert(event.run);
-      } catch (const Error&) {
+      } catch (const std::exception&) {
         // The run is not in the history yet; its next event asks again.
       }
     }

@@ -62,6 +62,12 @@ bool LogFilter::passes(const history::LogLine& line) const {
   return !expression_ || re2::RE2::PartialMatch(line.text, *expression_) != inverse_;
 }
 
+bool LogFilter::has_looked_from(const Run& run, int64_t time_unix_ns) const {
+  if (!looking_) return true;
+  if (end_ < run.log_lines_dropped + run.logs.size() || first_ >= end_) return false;
+  return run.logs[static_cast<size_t>(first_ - run.log_lines_dropped)].time_unix_ns < time_unix_ns;
+}
+
 const std::vector<size_t>& LogFilter::lines(const Run& run, size_t budget_lines) {
   const uint64_t dropped = run.log_lines_dropped, end = dropped + run.logs.size();
   if (run.record.id != run_ || end_ > end || end_ < dropped) restart();
@@ -83,6 +89,26 @@ const std::vector<size_t>& LogFilter::lines(const Run& run, size_t budget_lines)
   for (const uint64_t line : passing_) positions_.push_back(static_cast<size_t>(line - dropped));
   changed_ = false;
   return positions_;
+}
+
+std::optional<size_t> place_of_moment(const Run& run, const std::vector<size_t>& shown, int64_t time_unix_ns) {
+  if (shown.empty()) return std::nullopt;
+  const auto found =
+      std::lower_bound(shown.begin(), shown.end(), time_unix_ns, [&](size_t line, int64_t at) { return run.logs[line].time_unix_ns < at; });
+  return static_cast<size_t>(std::min(found, std::prev(shown.end())) - shown.begin());
+}
+
+std::optional<size_t> place_of_error(const Run& run, const std::vector<size_t>& shown, std::optional<uint64_t> from_line, int direction) {
+  const auto is_error = [&](size_t position) { return level_index(run.logs[position].level) == kErrorLevel; };
+  const auto lies_before = [&](size_t position, uint64_t line) { return line_number(run, position) < line; };
+  if (direction > 0) {
+    const auto start = from_line ? std::lower_bound(shown.begin(), shown.end(), *from_line + 1, lies_before) : shown.begin();
+    const auto found = std::find_if(start, shown.end(), is_error);
+    return found == shown.end() ? std::nullopt : std::optional<size_t>(found - shown.begin());
+  }
+  const auto end = from_line ? std::lower_bound(shown.begin(), shown.end(), *from_line, lies_before) : shown.end();
+  const auto found = std::find_if(std::make_reverse_iterator(end), shown.rend(), is_error);
+  return found == shown.rend() ? std::nullopt : std::optional<size_t>(shown.rend() - found - 1);
 }
 
 }  // namespace ringwright::gui

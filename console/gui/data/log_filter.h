@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ class RE2;
 namespace ringwright::gui {
 
 inline constexpr const char* kLogLevels[] = {"debug", "info", "warn", "error"};
+inline constexpr int kErrorLevel = 3;
 // Index into kLogLevels; unknown levels count as info.
 int level_index(std::string_view level);
 
@@ -41,6 +43,8 @@ class LogFilter {
   const std::vector<size_t>& lines(const Run& run, size_t budget_lines = kBudgetLines);
   // Older lines have not been looked at yet.
   bool is_looking() const { return looking_; }
+  // Whether lines() has looked at all lines from this moment on, so that the first of them that passes is known.
+  bool has_looked_from(const Run& run, int64_t time_unix_ns) const;
 
  private:
   bool passes(const history::LogLine& line) const;
@@ -57,5 +61,14 @@ class LogFilter {
   std::vector<size_t> positions_;
   bool changed_ = true, looking_ = false;
 };
+
+// Lines by their number from the run's first one, which stays theirs when the oldest are dropped.
+inline uint64_t line_number(const Run& run, size_t position) { return run.log_lines_dropped + position; }
+
+// Places in `shown`, which are positions in run.logs as LogFilter::lines() gives them. Nothing where there is none.
+// The first line at or behind a moment, else the last one.
+std::optional<size_t> place_of_moment(const Run& run, const std::vector<size_t>& shown, int64_t time_unix_ns);
+// The next error behind (+1) or before (-1) the line of this number; nullopt: from the beginning or the end.
+std::optional<size_t> place_of_error(const Run& run, const std::vector<size_t>& shown, std::optional<uint64_t> from_line, int direction);
 
 }  // namespace ringwright::gui

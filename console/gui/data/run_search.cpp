@@ -55,8 +55,8 @@ std::optional<size_t> error_column(const ErrorParts& error) {
   return column;
 }
 
-std::vector<Completion> query_fields(const State& state) {
-  std::vector<Completion> fields;
+std::vector<QueryField> query_fields(const State& state) {
+  std::vector<QueryField> fields;
   for (query::FieldHelp& help : query::field_help()) {
     const bool is_pattern = std::any_of(help.name.begin(), help.name.end(), [](unsigned char c) { return std::isupper(c); });
     if (!is_pattern) fields.push_back({std::move(help.name), std::move(help.type), std::move(help.meaning)});
@@ -74,14 +74,14 @@ std::vector<Completion> query_fields(const State& state) {
   return fields;
 }
 
-std::vector<Completion> completions(const std::vector<Completion>& fields, std::string_view text, size_t most) {
+std::vector<QueryField> completions(const std::vector<QueryField>& fields, std::string_view text, size_t most) {
   const std::string word = lower(last_word(text));
-  std::vector<Completion> found;
+  std::vector<QueryField> found;
   if (word.empty()) return found;
   const auto add = [&](bool (*fits)(const std::string&, const std::string&)) {
-    for (const Completion& field : fields) {
+    for (const QueryField& field : fields) {
       if (found.size() >= most) return;
-      const bool known = std::any_of(found.begin(), found.end(), [&](const Completion& other) { return other.name == field.name; });
+      const bool known = std::any_of(found.begin(), found.end(), [&](const QueryField& other) { return other.name == field.name; });
       if (!known && lower(field.name) != word && fits(lower(field.name), word)) found.push_back(field);
     }
   };
@@ -90,7 +90,7 @@ std::vector<Completion> completions(const std::vector<Completion>& fields, std::
   return found;
 }
 
-std::string complete(std::string_view text, const Completion& completion) {
+std::string complete(std::string_view text, const QueryField& completion) {
   return std::string(text.substr(0, text.size() - last_word(text).size())) + completion.name + " ";
 }
 

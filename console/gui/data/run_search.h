@@ -15,16 +15,16 @@ bool is_word_search(std::string_view text);
 // In characters from 1, of an error of the query language.
 std::optional<size_t> error_column(const ErrorParts& error);
 
-struct Completion {
+struct QueryField {
   std::string name;     // "mesh.cp"
   std::string type;     // "number"
   std::string meaning;  // one sentence, may be empty
 };
 // Everything that a query can ask for: the language's own fields, and the recipes' keys and metrics of the runs at hand.
-std::vector<Completion> query_fields(const State& state);
+std::vector<QueryField> query_fields(const State& state);
 // Those that continue the word that the text ends with; at most `most`.
-std::vector<Completion> completions(const std::vector<Completion>& fields, std::string_view text, size_t most);
+std::vector<QueryField> completions(const std::vector<QueryField>& fields, std::string_view text, size_t most);
 // The text with its last word replaced.
-std::string complete(std::string_view text, const Completion& completion);
+std::string complete(std::string_view text, const QueryField& completion);
 
 }  // namespace ringwright::gui

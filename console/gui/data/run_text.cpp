@@ -75,12 +75,6 @@ std::optional<double> elapsed_s(const history::RunRecord& run, int64_t now_unix_
 std::string clock_text(int64_t time_unix_ns) { return time_unix_ns == 0 ? "-" : format_time(time_unix_ns, "%m-%d %H:%M"); }
 std::string time_of_day_text(int64_t time_unix_ns) { return time_unix_ns == 0 ? "-" : format_time(time_unix_ns, "%H:%M:%S"); }
 
-std::string shell_word(std::string_view content) {
-  std::string result = "'";
-  for (const char c : content) result += c == '\'' ? std::string("'\\''") : std::string(1, c == '\n' ? ' ' : c);
-  return result + "'";
-}
-
 bool matches_words(std::string_view text, std::string_view words) {
   const std::string haystack = lower(text);
   std::istringstream stream(lower(words));

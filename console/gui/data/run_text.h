@@ -23,9 +23,6 @@ std::optional<double> elapsed_s(const history::RunRecord& run, int64_t now_unix_
 std::string clock_text(int64_t time_unix_ns);
 std::string time_of_day_text(int64_t time_unix_ns);
 
-// For a shell: in single quotes, line ends as spaces.
-std::string shell_word(std::string_view content);
-
 // Every word must occur in the text, every word after '!' must not; case is ignored.
 bool matches_words(std::string_view text, std::string_view words);
 // What a run's filter looks at: name, id, state, algorithm, mesh.

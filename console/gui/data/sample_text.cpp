@@ -4,28 +4,9 @@
 
 #include <algorithm>
 
+#include "shared/base/text.h"
+
 namespace ringwright::gui {
-namespace {
-
-// Bytes of the UTF-8 character that begins at `at`; 0 when there is none.
-size_t character_bytes(std::string_view text, size_t at) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(at);
-  const size_t length = first < 0x80                    ? 1
-                        : first >= 0xC2 && first < 0xE0 ? 2
-                        : first >= 0xE0 && first < 0xF0 ? 3
-                        : first >= 0xF0 && first < 0xF5 ? 4
-                                                        : 0;
-  if (length == 0 || at + length > text.size()) return 0;
-  for (size_t i = 1; i < length; ++i)
-    if ((byte(at + i) & 0xC0) != 0x80) return 0;
-  if (length == 3 && first == 0xE0 && byte(at + 1) < 0xA0) return 0;
-  if (length == 3 && first == 0xED && byte(at + 1) >= 0xA0) return 0;
-  if (length == 4 && ((first == 0xF0 && byte(at + 1) < 0x90) || (first == 0xF4 && byte(at + 1) >= 0x90))) return 0;
-  return length;
-}
-
-}  // namespace
 
 std::string sample_field(const history::SampleRecord& sample, const char* field) {
   const auto found = sample.body.find(field);
@@ -39,19 +20,19 @@ std::optional<double> sample_number(const history::SampleRecord& sample, const c
   return found->get<double>();
 }
 
-std::string visible_bytes(std::string_view text) {
+std::string visible_bytes(std::string_view bytes) {
   std::string result, odd;
   const auto flush = [&] {
     if (!odd.empty()) result += "<" + odd + ">";
     odd.clear();
   };
-  for (size_t at = 0; at < text.size();) {
-    const size_t length = character_bytes(text, at);
-    const auto byte = static_cast<unsigned char>(text[at]);
+  for (size_t at = 0; at < bytes.size();) {
+    const size_t length = text::utf8_sequence_bytes(bytes.substr(at));
+    const auto byte = static_cast<unsigned char>(bytes[at]);
     const bool shown = length > 1 || (length == 1 && (byte >= 0x20 || byte == '\n' || byte == '\t') && byte != 0x7F);
     if (shown) {
       flush();
-      result += text.substr(at, length);
+      result += bytes.substr(at, length);
       at += length;
     } else {
       odd += fmt::format("{}{:02X}", odd.empty() ? "" : " ", byte);

@@ -45,6 +45,8 @@ class Source {
   virtual std::string why_no_orders() const = 0;
   // Passes an order to the daemon; the outcome comes as a Notice and as events.
   virtual void order(const std::string& run, Order order) = 0;
+  // Why no run can be started from here; "" when one can.
+  virtual std::string why_no_launch() const { return ""; }
   // Why what is recorded cannot be changed from here; "" when it can.
   virtual std::string why_no_edits() const = 0;
   // Changes the history file; the outcome comes as a Notice and as RunsRead or RunsGone.

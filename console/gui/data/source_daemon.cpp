@@ -3,6 +3,7 @@
 #include <iostream>
 #include <thread>
 
+#include "console/gui/data/guarded.h"
 #include "console/gui/data/history_edits.h"
 #include "console/gui/data/history_feed.h"
 #include "console/gui/data/requests.h"
@@ -64,18 +65,19 @@ class DaemonSource : public Source {
 
  private:
   void work(const std::stop_token& stop) {
+    const auto follow = [&] {
+      const wire::Endpoints endpoints = wire::endpoints_in(paths::runtime_directory());
+      const nlohmann::json hello = wire::ControlClient(endpoints, kAnswerTimeout).request("hello");
+      follow_daemon(stop, endpoints, hello);
+    };
+    const auto fail = [this](const ErrorParts& parts) { queue_.push(SourceFailed{parts}); };
+    const auto fail_to_follow = [&](const ErrorParts& parts) {
+      connected_ = false;
+      if (parts.exit_code != ExitCode::unreachable) fail(parts);
+    };
     while (!stop.stop_requested()) {
-      try {
-        const wire::Endpoints endpoints = wire::endpoints_in(paths::runtime_directory());
-        const nlohmann::json hello = wire::ControlClient(endpoints, kAnswerTimeout).request("hello");
-        follow_daemon(stop, endpoints, hello);
-      } catch (const Error& error) {
-        if (error.exit_code() != ExitCode::unreachable) queue_.push(SourceFailed{error.parts()});
-        wait_without_daemon(stop);
-      } catch (const std::exception& error) {
-        queue_.push(SourceFailed{{"RW-GUI-007", error.what(), "", "", "", ExitCode::unreachable}});
-        wait_without_daemon(stop);
-      }
+      if (guarded(follow, fail_to_follow) || guarded([&] { wait_without_daemon(stop); }, fail)) continue;
+      if (const auto request = requests_.next(stop, kRetryEvery)) guarded([&] { serve(stop, *request, {}); }, fail);
     }
   }
 
@@ -99,24 +101,19 @@ class DaemonSource : public Source {
 
   // No daemon: the history file is shown, and followed in case another process writes it.
   void wait_without_daemon(const std::stop_token& stop) {
-    try {
-      if (!feed_) {
-        if (!std::filesystem::exists(paths::default_store())) {
-          queue_.push(RunsRead{});
-        } else {
-          open_feed(paths::default_store());
-          sequence_ = feed_->read_runs();
-        }
+    if (!feed_) {
+      if (!std::filesystem::exists(paths::default_store())) {
+        queue_.push(RunsRead{});
+      } else {
+        open_feed(paths::default_store());
+        sequence_ = feed_->read_runs();
       }
-      push_link(LinkState::local, {});
-      const auto until = std::chrono::steady_clock::now() + kRetryEvery;
-      while (!stop.stop_requested() && std::chrono::steady_clock::now() < until) {
-        if (const auto request = requests_.next(stop, kStatusEvery)) serve(stop, *request, {});
-        if (feed_) sequence_ = feed_->catch_up(sequence_);
-      }
-    } catch (const Error& error) {
-      queue_.push(SourceFailed{error.parts()});
-      requests_.next(stop, kRetryEvery);
+    }
+    push_link(LinkState::local, {});
+    const auto until = std::chrono::steady_clock::now() + kRetryEvery;
+    while (!stop.stop_requested() && std::chrono::steady_clock::now() < until) {
+      if (const auto request = requests_.next(stop, kStatusEvery)) serve(stop, *request, {});
+      if (feed_) sequence_ = feed_->catch_up(sequence_);
     }
   }
 
@@ -146,17 +143,18 @@ class DaemonSource : public Source {
       return;
     }
     const OrderEntry& entry = kOrders.at(static_cast<size_t>(order.order));
-    try {
+    const auto deliver = [&] {
       nlohmann::json arguments = {{"run", order.run}, {"who", wire::requester("console")}};
       if (std::string_view(entry.operation) == "run.stop") arguments["force"] = order.order == Order::kill;
       if (*entry.mode != 0) arguments["mode"] = entry.mode;
       const nlohmann::json reply = wire::ControlClient(endpoints, kAnswerTimeout).request(entry.operation, std::move(arguments));
       queue_.push(Notice{Notice::Level::good, order.run + ": " + reply.value("state", entry.done), ""});
-    } catch (const Error& error) {
-      const std::string text = order.run + ": not " + entry.done + ". " + error.parts().what;
-      queue_.push(Notice{Notice::Level::error, text, error.parts().action});
+    };
+    guarded(deliver, [&](const ErrorParts& parts) {
+      const std::string text = order.run + ": not " + entry.done + ". " + parts.what;
+      queue_.push(Notice{Notice::Level::error, text, parts.action});
       if (stop.stop_requested()) tell_terminal(text);
-    }
+    });
   }
 
   // When the window has gone, the terminal that it was started from is what is left.

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "console/gui/data/demo_recording.h"
+#include "console/gui/data/guarded.h"
 #include "console/gui/data/history_edits.h"
 #include "console/gui/data/requests.h"
 #include "console/gui/data/source.h"
@@ -73,6 +74,7 @@ class DemoSource : public Source {
                               {{"name", "run.state"}, {"state", history::to_string(outcome.state)}, {"reason", outcome.reason}}});
     queue_.push(Notice{Notice::Level::good, fmt::format("{}: {}", records_[static_cast<size_t>(found->second)].name, outcome.text), ""});
   }
+  std::string why_no_launch() const override { return "a demonstration starts no runs; start ringwright-console without --demo"; }
   std::string why_no_edits() const override { return ""; }
   void edit(Edit edit) override { requests_.add(std::move(edit)); }
   // A file of this demonstration's own, made when it is first asked for.
@@ -112,13 +114,18 @@ class DemoSource : public Source {
     while (!stop.stop_requested()) {
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(next - std::chrono::steady_clock::now());
       if (const auto request = requests_.next(stop, std::max(left, std::chrono::milliseconds(0)))) {
-        if (const auto* edit = std::get_if<Edit>(&*request)) edit_history(queue_, history_file(), *edit);
+        if (const auto* edit = std::get_if<Edit>(&*request)) change(*edit);
         continue;
       }
       if (stop.stop_requested()) return;
       next += kLiveTick;
-      if (live_) tick();
+      if (live_) guarded([this] { tick(); }, [this](const ErrorParts& parts) { queue_.push(SourceFailed{parts}); });
     }
+  }
+
+  // The file is made for the first of them.
+  void change(const Edit& edit) {
+    guarded([&] { edit_history(queue_, history_file(), edit); }, [this](const ErrorParts& parts) { queue_.push(notice_of(parts)); });
   }
 
   void tick() {

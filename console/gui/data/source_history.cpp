@@ -1,7 +1,9 @@
 #include <thread>
 
+#include "console/gui/data/guarded.h"
 #include "console/gui/data/history_feed.h"
 #include "console/gui/data/requests.h"
+#include "shared/base/text.h"
 
 namespace ringwright::gui {
 namespace {
@@ -22,7 +24,7 @@ class HistorySource : public Source {
   void edit(Edit) override {}
   std::filesystem::path history_file() override { return file_; }
   int64_t now_unix_ns() const override { return wire::now_unix_ns(); }
-  std::string cli_arguments() const override { return " --store " + file_.string(); }
+  std::string cli_arguments() const override { return " --store " + text::shell_word(file_.string()); }
 
  private:
   void push_link(uint64_t sequence) {
@@ -36,27 +38,16 @@ class HistorySource : public Source {
   // Where the file as a whole cannot be followed, a run that is asked for still gets its answer, if only what is wrong with it.
   void follow(const std::stop_token& stop) {
     uint64_t sequence = 0;
-    bool good = attempt([&] { sequence = feed_.read_runs(); });
+    const auto fail = [this](const ErrorParts& parts) { queue_.push(SourceFailed{parts}); };
+    bool good = guarded([&] { sequence = feed_.read_runs(); }, fail);
     while (!stop.stop_requested()) {
       if (const auto request = requests_.next(stop, kPollEvery)) feed_.read_details(std::get<Details>(*request).run);
       if (!good) continue;
-      good = attempt([&] {
+      const auto catch_up = [&] {
         if (const uint64_t now = feed_.catch_up(sequence); now != sequence) push_link(sequence = now);
-      });
+      };
+      good = guarded(catch_up, fail);
     }
-  }
-
-  template <class Action>
-  bool attempt(const Action& action) {
-    try {
-      action();
-      return true;
-    } catch (const Error& error) {
-      queue_.push(SourceFailed{error.parts()});
-    } catch (const std::exception& error) {
-      queue_.push(SourceFailed{{"RW-GUI-006", error.what(), file_.string(), "", "start the console again", ExitCode::store}});
-    }
-    return false;
   }
 
   UpdateQueue& queue_;

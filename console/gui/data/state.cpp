@@ -1,6 +1,8 @@
 #include "console/gui/data/state.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace ringwright::gui {
 namespace {
@@ -67,6 +69,47 @@ void take_segment(Run& run, const wire::Event& event) {
   run.parts.segments.push_back(segment);
 }
 
+// A point that came after a series was summed up. Its step may be one of those that were summed up (T29): which of them it replaces the sums do not
+// tell, so it then only widens the extremes.
+void add_to_summary(history::MetricSummary& summary, const history::MetricPoint& point) {
+  if (point.time_unix_ns <= summary.last_time_unix_ns) return;  // read from the history already
+  const bool is_new = point.step > summary.last_step;
+  if (std::isfinite(point.value)) {
+    const double count = static_cast<double>(summary.finite);
+    if (is_new) summary.mean = (summary.mean.value_or(0) * count + point.value) / (count + 1);
+    summary.minimum = std::min(summary.minimum.value_or(point.value), point.value);
+    summary.maximum = std::max(summary.maximum.value_or(point.value), point.value);
+  }
+  if (is_new)
+    ++(std::isfinite(point.value) ? summary.finite
+       : std::isnan(point.value)  ? summary.nans
+       : point.value > 0          ? summary.positive_infinities
+                                  : summary.negative_infinities);
+  if (point.step < summary.last_step) return;
+  summary.last_step = point.step;
+  summary.last = point.value;
+  summary.last_time_unix_ns = point.time_unix_ns;
+}
+
+// A series that is too long to be read: of its points that are in memory, those that the sums do not hold yet go into them.
+void take_into_summary(const Series& series, history::MetricSummary& summary) {
+  for (size_t i = 0; i < series.size(); ++i) add_to_summary(summary, {series.step(i), series.value(i), series.tokens(i), series.time_unix_ns(i), -1});
+}
+
+void merge_alerts(std::vector<history::AlertRecord>& known, std::vector<history::AlertRecord>& read) {
+  for (history::AlertRecord& alert : known) {
+    const auto same =
+        std::find_if(read.begin(), read.end(), [&](const auto& other) { return other.kind == alert.kind && other.topic == alert.topic; });
+    if (same == read.end()) {
+      read.push_back(std::move(alert));
+    } else if (alert.last_unix_ns > same->last_unix_ns) {
+      alert.count = std::max(alert.count, same->count);
+      *same = std::move(alert);
+    }
+  }
+  std::stable_sort(read.begin(), read.end(), [](const auto& a, const auto& b) { return a.last_unix_ns > b.last_unix_ns; });
+}
+
 // What was read from the history comes before what has arrived since; where both have a thing, the newer one holds.
 void merge_parts(RunParts& known, RunParts& read) {
   const auto newest = [](const auto& list) { return list.empty() ? std::numeric_limits<int64_t>::min() : list.back().step; };
@@ -77,6 +120,17 @@ void merge_parts(RunParts& known, RunParts& read) {
     if (sample.step > samples_to) read.samples.push_back(std::move(sample));
   for (const auto& [rank, status] : known.ranks)
     if (!read.ranks.contains(rank) || read.ranks[rank].time_unix_ns < status.time_unix_ns) read.ranks[rank] = status;
+  merge_alerts(known.alerts, read.alerts);
+  const int64_t segments_to = read.segments.empty() ? 0 : read.segments.back().segment;
+  for (const history::SegmentRecord& segment : known.segments)
+    if (segment.segment > segments_to) read.segments.push_back(segment);
+  int64_t saved_to_unix_ns = 0;
+  for (const history::CheckpointRecord& checkpoint : read.checkpoints) saved_to_unix_ns = std::max(saved_to_unix_ns, checkpoint.time_unix_ns);
+  for (history::CheckpointRecord& checkpoint : known.checkpoints) {
+    if (checkpoint.time_unix_ns <= saved_to_unix_ns) continue;  // known when it was read, or deleted since
+    std::erase_if(read.checkpoints, [&](const auto& other) { return other.step == checkpoint.step; });
+    read.checkpoints.push_back(std::move(checkpoint));
+  }
   known = std::move(read);
 }
 
@@ -89,6 +143,10 @@ history::RunState state_in(const nlohmann::json& body, history::RunState otherwi
 }
 
 }  // namespace
+
+Notice notice_of(const ErrorParts& error) {
+  return {Notice::Level::error, error.code + ": " + error.what + (error.where.empty() ? "" : " (" + error.where + ")"), error.action};
+}
 
 void State::apply(Update update) {
   std::visit([this](auto& part) { take(part); }, update);
@@ -147,7 +205,17 @@ void State::take(DetailsRead& update) {
     }
     known = std::move(series);
   }
+  // Of a series that is too long, sums are kept, and no tail that would look like the whole.
+  for (auto& [name, summary] : update.parts.unread_metrics) {
+    const auto sums = run->parts.unread_metrics.find(name);
+    if (sums != run->parts.unread_metrics.end() && sums->second.last_time_unix_ns > summary.last_time_unix_ns) summary = sums->second;
+    const auto tail = run->metrics.find(name);
+    if (tail == run->metrics.end()) continue;
+    take_into_summary(*tail->second, summary);
+    run->metrics.erase(tail);
+  }
   merge_parts(run->parts, update.parts);
+  ++run->spans_version;
   std::deque<history::LogLine> later = std::exchange(run->logs, {});
   for (history::LogLine& line : update.logs) append_log(*run, std::move(line));
   for (history::LogLine& line : later) append_log(*run, std::move(line));
@@ -197,7 +265,6 @@ void State::take(wire::Event& event) {
   }
   ++events_applied_;
   ++run->version;
-  run->last_event_unix_ns = std::max(run->last_event_unix_ns, event.time_unix_ns);
   switch (event.kind) {
     case wire::Kind::metric:
       take_metric(*run, event);
@@ -213,6 +280,7 @@ void State::take(wire::Event& event) {
                   {event.rank, event.body.value("step", int64_t{0}), event.body.value("phase", ""), event.body.value("begin_ns", int64_t{0}),
                    event.body.value("end_ns", int64_t{0})},
                   kSpansMax);
+      ++run->spans_version;
       break;
     case wire::Kind::sample:
       keep_newest(run->parts.samples, {event.body.value("step", int64_t{-1}), event.rank, event.body}, kSamplesMax);
@@ -234,6 +302,10 @@ void State::take_metric(Run& run, const wire::Event& event) {
     point.value = number_of(value);
     run.latest[name] = point;
     if (run.details == Loading::absent) continue;
+    if (const auto sums = run.parts.unread_metrics.find(name); sums != run.parts.unread_metrics.end()) {
+      add_to_summary(sums->second, point);
+      continue;
+    }
     std::shared_ptr<Series>& series = run.metrics[name];
     if (!series) series = std::make_shared<Series>();
     series->append(point);

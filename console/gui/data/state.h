@@ -46,19 +46,18 @@ struct Run {
   RunParts parts;
   uint64_t log_lines_dropped = 0;  // beyond kLogLinesMax
   uint64_t version = 0;            // changes with every update
+  uint64_t spans_version = 0;      // changes with parts.spans
   Loading details = Loading::absent;
   ErrorParts details_error;
-  int64_t last_event_unix_ns = 0;
 };
 
 enum class LinkState { local, connecting, connected, stale, lost };
 
 struct Link {
   LinkState state = LinkState::connecting;
-  std::string place;  // socket folder, file name, "demo"
+  std::string place;  // the daemon's node, the history file's name, "no daemon", "demonstration"
   uint64_t node_sequence = 0, gaps = 0, repaired = 0;
   int64_t last_message_unix_ns = 0;
-  int attempt = 0;
 };
 
 struct Notice {
@@ -67,6 +66,8 @@ struct Notice {
   std::string action;  // what to do about it
   std::optional<Edit> undo = std::nullopt;
 };
+// "RW-GUI-001: what happened (where)", and what to do about it.
+Notice notice_of(const ErrorParts& error);
 
 // Updates, in the order in which a source produces them.
 struct RunsRead {

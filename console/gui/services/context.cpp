@@ -32,8 +32,10 @@ void Context::select_moment(const std::string& run, std::optional<int64_t> step,
 
 std::vector<std::shared_ptr<Run>> Context::targets() const {
   std::vector<std::shared_ptr<Run>> runs;
-  for (const auto& run : state.runs())
-    if (selection.chosen.contains(run->record.id)) runs.push_back(run);
+  if (!selection.chosen.empty()) {
+    for (const auto& run : state.runs())
+      if (selection.chosen.contains(run->record.id)) runs.push_back(run);
+  }
   if (const auto current = run(); runs.empty() && current) runs.push_back(current);
   return runs;
 }
@@ -55,6 +57,8 @@ void Context::step_back(int by) {
 }
 
 void Context::notify(Notice::Level level, std::string text, std::string action) { notify({level, std::move(text), std::move(action)}); }
+
+void Context::notify(const ErrorParts& error) { notify(notice_of(error)); }
 
 // The same again, or the same said of another run ("r_1: killed", "r_2: killed"), counts up the toast that is there.
 void Context::notify(Notice notice) {

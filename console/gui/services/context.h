@@ -112,6 +112,7 @@ struct Context {
   void step_back(int by);  // -1: back, +1: forward
   void notify(Notice::Level level, std::string text, std::string action = "");
   void notify(Notice notice);
+  void notify(const ErrorParts& error);
   // The newest toast whose edit can be undone, or null.
   const Toast* undoable() const;
   void undo();

@@ -137,21 +137,23 @@ void ask_for_tag(Context& context, bool remove) {
   const Runs runs = context.targets();
   std::vector<std::string> suggestions = known_tags(context);
   if (remove) suggestions = runs.front()->record.tags;
-  context.prompt = Prompt{
-      title_of(remove ? "Take a tag off" : "Tag", runs), "a word", std::move(suggestions),
-      [runs, remove](const std::string& tag) { return for_each(runs, "ringwright runs tag", " " + shell_word(tag) + (remove ? " --remove" : "")); },
-      [runs, remove](Context& target, const std::string& tag) {
-        target.source.edit(edit_of(remove ? Edit::What::remove_tag : Edit::What::add_tag, runs, tag));
-      }};
+  context.prompt = Prompt{title_of(remove ? "Take a tag off" : "Tag", runs), "a word", std::move(suggestions),
+                          [runs, remove](const std::string& tag) {
+                            return for_each(runs, "ringwright runs tag", " " + text::shell_word(tag) + (remove ? " --remove" : ""));
+                          },
+                          [runs, remove](Context& target, const std::string& tag) {
+                            target.source.edit(edit_of(remove ? Edit::What::remove_tag : Edit::What::add_tag, runs, tag));
+                          }};
 }
 
 void ask_for_note(Context& context) {
   const Runs runs = context.targets();
-  context.prompt = Prompt{title_of("Note on", runs),
-                          "what to remember",
-                          {},
-                          [runs](const std::string& note) { return for_each(runs, "ringwright runs note", " " + shell_word(note)); },
-                          [runs](Context& target, const std::string& note) { target.source.edit(edit_of(Edit::What::add_note, runs, note)); }};
+  context.prompt =
+      Prompt{title_of("Note on", runs),
+             "what to remember",
+             {},
+             [runs](const std::string& note) { return for_each(runs, "ringwright runs note", " " + text::shell_word(text::one_line(note))); },
+             [runs](Context& target, const std::string& note) { target.source.edit(edit_of(Edit::What::add_note, runs, note)); }};
 }
 
 void ask_to_delete(Context& context) {

@@ -14,7 +14,6 @@ namespace {
 
 constexpr float kLineHeight = 19;
 constexpr std::array<Token, 4> kLevelInks = {Token::text3, Token::text2, Token::warn, Token::error};
-constexpr int kErrorLevel = 3;
 
 constexpr int kStripsMax = 8;  // ranks beyond share the last one
 
@@ -127,27 +126,23 @@ void ViewLogs::draw_line(const Run& run, const history::LogLine& line, float wid
   }
 }
 
-void ViewLogs::jump_to_error(const Run& run, int direction) {
-  const std::vector<size_t>& shown = filter_.lines(run);
-  const int count = static_cast<int>(shown.size());
-  const int start = current_error_ < 0 ? (direction > 0 ? -1 : count) : current_error_;
-  for (int i = start + direction; i >= 0 && i < count; i += direction) {
-    if (level_index(run.logs[shown[static_cast<size_t>(i)]].level) != kErrorLevel) continue;
-    current_error_ = scroll_to_ = i;
-    follow_ = false;
-    return;
-  }
+void ViewLogs::jump_to_error(const Run& run, const std::vector<size_t>& shown, int direction) {
+  if (run.record.id != error_run_) error_line_.reset();
+  const auto place = place_of_error(run, shown, error_line_, direction);
+  if (!place) return;
+  error_run_ = run.record.id;
+  error_line_ = line_number(run, shown[*place]);
+  scroll_to_ = place;
+  follow_ = false;
 }
 
-// To the line of the moment that was chosen elsewhere: an alert, a step in a plot.
-void ViewLogs::jump_to_time(const Context& context, const Run& run) {
+// To the line of the moment that was chosen elsewhere: an alert, a step in a plot. It waits until the filter has come to it.
+void ViewLogs::jump_to_time(const Context& context, const Run& run, const std::vector<size_t>& shown) {
   const int64_t wanted = context.selection.time_unix_ns;
-  if (wanted == seen_time_unix_ns_) return;
+  if (wanted == seen_time_unix_ns_ || (wanted != 0 && !filter_.has_looked_from(run, wanted))) return;
   seen_time_unix_ns_ = wanted;
   if (wanted == 0) return;
-  const std::vector<size_t>& shown = filter_.lines(run);
-  const auto found = std::lower_bound(shown.begin(), shown.end(), wanted, [&](size_t line, int64_t at) { return run.logs[line].time_unix_ns < at; });
-  scroll_to_ = static_cast<int>(std::min(found, std::prev(shown.end())) - shown.begin());
+  scroll_to_ = place_of_moment(run, shown, wanted);
   follow_ = false;
 }
 
@@ -164,8 +159,7 @@ void ViewLogs::draw_rank_heads(const Run& run) const {
   ImGui::Dummy({1, px(18)});
 }
 
-void ViewLogs::draw_lines(const Run& run) {
-  const std::vector<size_t>& shown = filter_.lines(run);
+void ViewLogs::draw_lines(const Run& run, const std::vector<size_t>& shown) {
   lines_shown_ = shown.size();
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
   if (ImGui::BeginChild("###logs.lines")) {
@@ -177,14 +171,14 @@ void ViewLogs::draw_lines(const Run& run) {
     while (clipper.Step()) {
       for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
         const size_t position = shown[static_cast<size_t>(i)];
-        ImGui::PushID(static_cast<int>(position));
+        ImGui::PushID(static_cast<int>(line_number(run, position)));
         draw_line(run, run.logs[position], width);
         ImGui::PopID();
       }
     }
     if (follow_) ImGui::SetScrollY(static_cast<float>(shown.size()) * px(kLineHeight));
-    if (scroll_to_ >= 0) ImGui::SetScrollY(static_cast<float>(scroll_to_) * px(kLineHeight) - ImGui::GetWindowHeight() / 2);
-    scroll_to_ = -1;
+    if (scroll_to_) ImGui::SetScrollY(static_cast<float>(*scroll_to_) * px(kLineHeight) - ImGui::GetWindowHeight() / 2);
+    scroll_to_.reset();
   }
   ImGui::EndChild();
   ImGui::PopStyleVar();
@@ -210,19 +204,21 @@ void ViewLogs::draw(Context& context) {
     return;
   }
   draw_controls(context, *run);
-  if (jump_ != 0) jump_to_error(*run, std::exchange(jump_, 0));
+  const std::vector<size_t>& shown = filter_.lines(*run);
+  if (filter_.is_looking()) context.redraw_within_s = 0;
+  if (jump_ != 0) jump_to_error(*run, shown, std::exchange(jump_, 0));
   if (!filter_.error().empty()) text("Pattern: " + filter_.error() + " (the last good one is in use)", Role::hint, Token::error);
   if (run->log_lines_dropped > 0) {
     text(fmt::format("{} older lines: ringwright logs {}", text::format_count(static_cast<int64_t>(run->log_lines_dropped)), run->record.id),
          Role::hint, Token::text3);
   }
-  if (filter_.lines(*run).empty() && !filter_.is_looking()) {
+  if (shown.empty() && !filter_.is_looking()) {
     if (empty_state("No line matches", "Filter, levels and rank leave none", "Show all###logs.clear")) context.commands.run("logs.clear", context);
     return;
   }
-  jump_to_time(context, *run);
+  jump_to_time(context, *run, shown);
   if (by_rank_) draw_rank_heads(*run);
-  draw_lines(*run);
+  draw_lines(*run, shown);
 }
 
 namespace {

@@ -95,6 +95,12 @@ std::string x_text(double x, XAxis axis) {
   return fmt::format("{} {}", kAxisNames[static_cast<size_t>(axis)], text::format_count(std::llround(x)));
 }
 
+std::vector<std::string> runs_drawn(const Context& context) {
+  std::vector<std::string> ids(context.selection.shown.begin(), context.selection.shown.end());
+  if (!context.selection.run.empty() && !context.selection.shown.contains(context.selection.run)) ids.push_back(context.selection.run);
+  return ids;
+}
+
 // What a frame may spend on lines that have changed: about 3 ms.
 constexpr int64_t kSmoothedPointsPerFrame = 60'000, kColumnsPerFrame = 4'000;
 
@@ -186,11 +192,18 @@ std::vector<ViewMetrics::Card> ViewMetrics::cards(const Context& context) const 
   return main;
 }
 
+bool ViewMetrics::leaves_out(const Context& context, const std::string& metric) const {
+  if (axis_ == XAxis::step) return false;
+  const std::vector<std::string> ids = runs_drawn(context);
+  return std::any_of(ids.begin(), ids.end(), [&](const std::string& id) {
+    const auto run = context.state.find(id);
+    return run && run->parts.unread_metrics.contains(metric);
+  });
+}
+
 std::vector<ViewMetrics::Line> ViewMetrics::lines_of(const Context& context, const std::string& metric) {
   std::vector<Line> lines;
-  std::vector<std::string> ids(context.selection.shown.begin(), context.selection.shown.end());
-  if (!context.selection.run.empty() && !context.selection.shown.contains(context.selection.run)) ids.push_back(context.selection.run);
-  for (const std::string& id : ids) {
+  for (const std::string& id : runs_drawn(context)) {
     const auto run = context.state.find(id);
     if (!run) continue;
     const bool current = id == context.selection.run;
@@ -577,11 +590,14 @@ void ViewMetrics::draw_card_title(Context& context, const Card& card, const std:
   }
   std::string warning;
   if (nonfinite * 2 > visible) warning = "mostly NaN";
+  const bool left_out = leaves_out(context, card.metric);
+  if (left_out) warning = "too long: only steps can be drawn";
   const float warning_width = warning.empty() ? 0 : text_width(warning, Role::hint) + px(8);
   const float title_width = std::min(text_width(card.title, Role::heading), right - start.x - px(10) - warning_width);
   text_at(list, {start.x + px(10), y - font_px(Role::heading) / 2 - px(1)}, card.title, Role::heading, color(Token::text), title_width + 1);
   if (!warning.empty())
-    text_at(list, {start.x + px(18) + title_width, y - font_px(Role::hint) / 2 - px(1)}, warning, Role::hint, color(Token::error));
+    text_at(list, {start.x + px(18) + title_width, y - font_px(Role::hint) / 2 - px(1)}, warning, Role::hint,
+            color(left_out ? Token::warn : Token::error));
 }
 
 void ViewMetrics::draw_card(Context& context, const Card& card, float width, float height) {

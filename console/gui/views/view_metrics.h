@@ -27,7 +27,7 @@ class ViewMetrics : public View {
   struct Trace {
     SmoothedSeries smoothed;
     Decimated raw, smooth;
-    uint64_t version = 0, smooth_version = 0;
+    uint64_t version = 0;
     PlotRange key;
     double weight = -1;
     // Of a series that is too long to be read whole: the file's pyramid at the width of the plot.
@@ -57,6 +57,8 @@ class ViewMetrics : public View {
   void draw_cursor_card(const std::vector<Line>& lines, double x) const;
   std::optional<double> value_at(const Line& line, double x) const;
   std::vector<Line> lines_of(const Context& context, const std::string& metric);
+  // A run of the plot has too many points to be read, and the file's pyramid has steps alone.
+  bool leaves_out(const Context& context, const std::string& metric) const;
   void refresh(Line& line, double x_min, double x_max, float width);
   void refresh_reduced(Context& context, const Card& card, Line& line, double x_min, double x_max, float width);
   void draw_band(const std::vector<Line>& lines) const;

@@ -82,9 +82,10 @@ class ViewQuery : public View {
  public:
   void add_commands(CommandRegistry& registry) override {
     const auto empty = [this](const Context&) { return statement_.empty() ? std::optional<std::string>("no statement is written") : std::nullopt; };
-    registry.add({"query.run", "Run the statement", "Query", ImGuiMod_Ctrl | ImGuiKey_Enter, "Ctrl+Enter", empty,
-                  [this](const Context& context) { return "ringwright sql " + shell_word(statement_) + context.source.cli_arguments(); },
-                  [this](Context& context) { run(context); }, ImGuiKey_None, "query"});
+    registry.add(
+        {"query.run", "Run the statement", "Query", ImGuiMod_Ctrl | ImGuiKey_Enter, "Ctrl+Enter", empty,
+         [this](const Context& context) { return "ringwright sql " + text::shell_word(text::one_line(statement_)) + context.source.cli_arguments(); },
+         [this](Context& context) { run(context); }, ImGuiKey_None, "query"});
     registry.add({"query.example", "Take an example of a statement", "Query", 0, "", nullptr, nullptr, [this](Context&) {
                     statement_ = kExamples[static_cast<size_t>(example_)].sql;
                     example_ = (example_ + 1) % static_cast<std::ptrdiff_t>(std::size(kExamples));

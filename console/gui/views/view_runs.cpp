@@ -182,8 +182,9 @@ void ViewRuns::search(Context& context) {
   if (changed && !is_query) found_.forget();
   asked_filter_ = filter_;
   if (found_.take() && !found_.error()) {
+    const bool asked_again = good_ && good_->text == found_.value()->text;  // nobody did anything
     good_ = *found_.value();
-    context.cli_line = "ringwright runs list " + shell_word(good_->text) + context.source.cli_arguments();
+    if (!asked_again) context.cli_line = "ringwright runs list " + text::shell_word(good_->text) + context.source.cli_arguments();
   }
   if (!is_query) good_.reset();
 }
@@ -422,13 +423,18 @@ void ViewRuns::ask_for_summaries(Context& context) {
   for (const ExtraColumn& column : extra_)
     if (column.column.kind == ColumnName::Kind::minimum || column.column.kind == ColumnName::Kind::maximum) metrics.insert(column.column.path);
   summaries_.take();
-  if (metrics.empty() || (metrics == summarized_ && listed_.size() == summarized_runs_)) return;
+  if (metrics.empty()) return;
+  std::set<std::string_view> ids_now;
+  bool known = metrics == summarized_;
+  for (const auto& run : listed_) {
+    if (run->details == Loading::ready || ids_now.size() == kSummariesMax) continue;
+    ids_now.insert(run->record.id);
+    known = known && summarized_runs_.contains(run->record.id);
+  }
+  if (known || ids_now.empty()) return;
+  const std::set<std::string> ids(ids_now.begin(), ids_now.end());
   summarized_ = metrics;
-  summarized_runs_ = listed_.size();
-  std::vector<std::string> ids;
-  for (const auto& run : listed_)
-    if (run->details != Loading::ready && ids.size() < kSummariesMax) ids.push_back(run->record.id);
-  if (ids.empty()) return;
+  summarized_runs_ = ids;
   summaries_.ask(context.background, [ids, metrics](const Background::Access& access) {
     Summaries found;
     for (const std::string& id : ids)
@@ -462,7 +468,7 @@ void ViewRuns::draw_column_chooser(Context& context) {
   bool focus = ImGui::IsWindowAppearing();
   filter_field("###runs.columns.filter", "Filter", column_filter_, px(360), focus);
   if (ImGui::BeginChild("###runs.columns.list", {px(360), px(260)})) {
-    for (const Completion& field : fields_) {
+    for (const QueryField& field : fields_) {
       if (!read_column(field.name) || (!column_filter_.empty() && !matches_words(field.name, column_filter_))) continue;
       const bool on = std::any_of(extra_.begin(), extra_.end(), [&](const ExtraColumn& column) { return column.name == field.name; });
       bool wanted = on;
@@ -509,7 +515,7 @@ void ViewRuns::draw_below_box(const Context& context, ImVec2 box) {
 }
 
 void ViewRuns::draw_completions() {
-  const std::vector<Completion> offered = completions(fields_, filter_, kCompletionsShown);
+  const std::vector<QueryField> offered = completions(fields_, filter_, kCompletionsShown);
   for (size_t i = 0; i < offered.size(); ++i) {
     if (text_width(offered[i].name, Role::axis) + px(28) > ImGui::GetContentRegionAvail().x) break;
     ImGui::PushID(offered[i].name.c_str());

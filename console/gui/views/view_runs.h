@@ -64,9 +64,8 @@ class ViewRuns : public View {
   Question<FoundRuns> found_;
   std::optional<FoundRuns> good_;  // the last query that was one
   Question<Summaries> summaries_;
-  std::set<std::string> summarized_;
-  size_t summarized_runs_ = 0;
-  std::vector<Completion> fields_;
+  std::set<std::string> summarized_, summarized_runs_;  // metrics, and ids of runs, that were asked for last
+  std::vector<QueryField> fields_;
   size_t fields_version_ = 0;
   std::vector<ExtraColumn> extra_;
   nlohmann::json read_names_ = nlohmann::json::array();

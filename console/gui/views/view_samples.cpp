@@ -17,9 +17,11 @@ constexpr const char* kOrders[] = {"as they came", "reward", "length", "logprob 
 constexpr const char* kOrderFields[] = {"", "reward", "length", "logprob_gap"};
 constexpr float kListHeightShare = 0.45F;
 
-std::string one_line(std::string content) {
-  std::replace(content.begin(), content.end(), '\n', ' ');
-  return content;
+constexpr size_t kCellBytesMax = 400;  // more than any cell has room for
+
+// What a row shows of a text that may be long.
+std::string cell_text(const history::SampleRecord& sample, const char* field) {
+  return text::one_line(visible_bytes(text::excerpt(sample_field(sample, field), kCellBytesMax)));
 }
 
 class ViewSamples : public View {
@@ -111,20 +113,28 @@ class ViewSamples : public View {
     const std::vector<TableColumn> columns = {{"rank", 34, true},   {"prompt", 0},        {"reply", 0},
                                               {"reward", 54, true}, {"length", 50, true}, {"logprob gap", 82, true}};
     if (!begin_table("###samples.table", columns, ImGui::GetContentRegionAvail().y * kListHeightShare)) return;
-    for (size_t i = 0; i < listed_.size(); ++i) {
-      const history::SampleRecord& sample = samples[listed_[i]];
-      ImGui::PushID(static_cast<int>(listed_[i]));
-      if (table_row("###row", static_cast<int>(i) == current_)) current_ = static_cast<int>(i);
-      number_cell(std::to_string(sample.rank), Token::text2);
-      cell(one_line(visible_bytes(sample_field(sample, "prompt"))));
-      cell(one_line(visible_bytes(sample_field(sample, "reply"))), Token::text2);
-      for (const char* field : {"reward", "length", "logprob_gap"}) {
-        const auto value = sample_number(sample, field);
-        number_cell(value ? text::format_value(*value) : "-", value ? Token::text : Token::text3);
-      }
-      ImGui::PopID();
+    ImGuiListClipper clipper;
+    clipper.Begin(static_cast<int>(listed_.size()));
+    clipper.IncludeItemByIndex(current_);
+    while (clipper.Step()) {
+      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) draw_row(samples, i);
     }
     end_table();
+  }
+
+  void draw_row(const Samples& samples, int index) {
+    const size_t position = listed_[static_cast<size_t>(index)];
+    const history::SampleRecord& sample = samples[position];
+    ImGui::PushID(static_cast<int>(position));
+    if (table_row("###row", index == current_)) current_ = index;
+    number_cell(std::to_string(sample.rank), Token::text2);
+    cell(cell_text(sample, "prompt"));
+    cell(cell_text(sample, "reply"), Token::text2);
+    for (const char* field : {"reward", "length", "logprob_gap"}) {
+      const auto value = sample_number(sample, field);
+      number_cell(value ? text::format_value(*value) : "-", value ? Token::text : Token::text3);
+    }
+    ImGui::PopID();
   }
 
   void draw_sample(const history::SampleRecord& sample) const {

@@ -141,9 +141,9 @@ void ViewTimeline::refresh(Context& context, const Run& run) {
   const bool old_step = step && asked_step_ == *step && older_.value() && !older_.value()->empty();
   const bool moved = step != step_;
   step_ = step;
-  if (!other_run && !answered && !moved && version_ == run.version) return;
+  if (!other_run && !answered && !moved && spans_version_ == run.spans_version) return;
   const bool source_changed = old_step != from_file_;
-  version_ = run.version;
+  spans_version_ = run.spans_version;
   from_file_ = old_step;
   timeline_ = make_timeline(old_step ? *older_.value() : run.parts.spans);
   statistics_of_ = {};
@@ -307,6 +307,7 @@ void ViewTimeline::draw(Context& context) {
   const auto run = context.run();
   if (!run) {
     timeline_ = {};
+    run_.clear();
     empty_state("No run is selected", "Click a run in Runs to see what its ranks did");
     return;
   }

@@ -36,7 +36,7 @@ class ViewTimeline : public View {
 
   Timeline timeline_;
   std::string run_;
-  uint64_t version_ = 0;
+  uint64_t spans_version_ = 0;
   std::optional<int64_t> step_;
   Question<std::deque<history::SpanRecord>> older_;
   int64_t asked_step_ = -1;

@@ -52,7 +52,7 @@ double Frames::percentile(double share) const {
   return sorted[std::min(sorted.size() - 1, static_cast<size_t>(share * static_cast<double>(sorted.size())))];
 }
 
-Stage::Stage(const std::string& view, gui::Graphics::Mode mode) : graphics_(mode, 1600, 900), application_(options_for(view), graphics_) {
+Stage::Stage(const std::string& view) : graphics_(gui::Graphics::Mode::none, 1600, 900), application_(options_for(view), graphics_) {
   application_.context().still = false;  // a picture takes the time that it needs, a frame for an operator does not
   frames(kSettlingFrames);
 }

@@ -20,7 +20,7 @@ struct Frames {
 class Stage {
  public:
   // `view` alone over the whole window of 1600 x 900.
-  explicit Stage(const std::string& view, gui::Graphics::Mode mode = gui::Graphics::Mode::none);
+  explicit Stage(const std::string& view);
   gui::Context& context() { return application_.context(); }
   gui::Application& application() { return application_; }
   template <class T>

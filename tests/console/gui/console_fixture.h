@@ -16,10 +16,10 @@
 
 namespace ringwright::gui {
 
-// One window and one engine for a whole suite; each test has an application of its own.
 // Of a console that shows so many synthetic runs, dark, at 100 %.
 Options demo_options(int runs, const std::string& view = "watch");
 
+// One window and one engine for a whole suite; each test has an application of its own.
 class ConsoleTest : public ::testing::Test {
  public:
   // What the test engine's scripts reach through self().

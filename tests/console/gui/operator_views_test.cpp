@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <imgui_internal.h>
 
+#include <set>
+#include <string>
+
 #include "console/gui/views/view_runs.h"
 #include "console/gui/views/view_timeline.h"
 #include "tests/console/gui/console_fixture.h"
@@ -15,6 +18,25 @@ class Operator : public ConsoleTest {
   ViewRuns& runs() { return dynamic_cast<ViewRuns&>(*app().shell().view("runs")); }
   std::string id_of(int index) { return context().state.runs().at(static_cast<size_t>(index))->record.id; }
 };
+
+// The table that was drawn last in a window whose name has this part, or null.
+ImGuiTable* table_in(const std::string& window) {
+  ImGuiContext& imgui = *ImGui::GetCurrentContext();
+  for (int i = 0; i < imgui.Tables.GetMapSize(); ++i) {
+    ImGuiTable* table = imgui.Tables.TryGetMapData(i);
+    if (table == nullptr || table->OuterWindow == nullptr || table->LastFrameActive < imgui.FrameCount - 1) continue;
+    if (std::string_view(table->OuterWindow->Name).find(window) != std::string_view::npos) return table;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> column_names(const ImGuiTable& table) {
+  std::vector<std::string> names;
+  for (int i = 0; i < table.ColumnsCount; ++i) names.emplace_back(ImGui::TableGetColumnName(&table, i));
+  return names;
+}
+
+int row_count(const ImGuiTable& table) { return table.CurrentRow; }  // the first is that of the heads
 
 TEST_F(Operator, AQueryFindsRunsAndAWrongOneKeepsTheLastGoodResult) {
   open(demo_options(12));
@@ -31,6 +53,32 @@ TEST_F(Operator, AQueryFindsRunsAndAWrongOneKeepsTheLastGoodResult) {
   EXPECT_EQ(runs().listed().size(), good);
   runs().set_filter("");
   ASSERT_TRUE(eventually([&] { return runs().listed().size() == 12; }));
+}
+
+TEST_F(Operator, AQueryThatIsAskedAgainLeavesTheLineOfTheLastActionAlone) {
+  open(demo_options(12));
+  runs().set_filter("mesh.cp >= 1");
+  ASSERT_TRUE(eventually([&] { return context().cli_line.find("mesh.cp >= 1") != std::string::npos; }));
+  context().cli_line = "what was done since";
+  const double start_s = ImGui::GetTime();
+  ASSERT_TRUE(eventually([&] {
+    context().state.apply(AlertsRead{id_of(0), {}});  // a run has changed
+    return ImGui::GetTime() > start_s + 2.5 && !app().is_reading();
+  }));
+  EXPECT_EQ(context().cli_line, "what was done since");
+}
+
+TEST_F(Operator, ARunThatIsSelectedBeforeItIsKnownIsReadOnceItIs) {
+  open(demo_options(3));
+  context().select("r_0000abcd");
+  frames(2);
+  EXPECT_EQ(context().run(), nullptr);
+  history::RunRecord record = context().state.runs().front()->record;
+  record.id = "r_0000abcd";
+  context().state.apply(RunsRead{{record}});
+  frames(1);
+  ASSERT_NE(context().run(), nullptr);
+  EXPECT_NE(context().run()->details, Loading::absent);
 }
 
 TEST_F(Operator, NGoesFromAlertToAlertAndKAcknowledges) {
@@ -113,7 +161,7 @@ TEST_F(Operator, ATagIsWrittenAndUndoneFromItsToast) {
     return std::count(tags.begin(), tags.end(), "night") == 1;
   };
   EXPECT_TRUE(eventually(has_tag));
-  EXPECT_THAT(context().cli_line, ::testing::MatchesRegex("ringwright runs tag r_.* 'night'"));
+  EXPECT_THAT(context().cli_line, ::testing::MatchesRegex("ringwright runs tag r_[0-9a-f]+ night"));
   ASSERT_TRUE(eventually([&] { return context().undoable() != nullptr; }));
   ASSERT_TRUE(context().commands.run("toast.undo", context()));
   EXPECT_TRUE(eventually([&] { return !has_tag(); }));
@@ -154,15 +202,22 @@ TEST_F(Operator, ACardOfTheHistoryAnswersSql) {
     engine->Yield(2);
   });
   EXPECT_THAT(context().cli_line, ::testing::StartsWith("ringwright sql 'SELECT state, count(*)"));
-  EXPECT_TRUE(eventually([&] { return !app().is_reading(); }));
+  ASSERT_TRUE(eventually([&] { return table_in("###query.answer") != nullptr; }));
+  frames(2);
+  EXPECT_THAT(column_names(*table_in("###query.answer")), ::testing::ElementsAre("state", "runs", "steps"));
+  std::set<history::RunState> states;
+  for (const auto& run : context().state.runs()) states.insert(run->record.state);
+  EXPECT_EQ(row_count(*table_in("###query.answer")), static_cast<int>(states.size()));
 }
 
 TEST_F(Operator, AColumnOfAnySettingIsKept) {
   open(demo_options(4));
   context().kept["run_columns"] = {"recipe.policy.model_name", "train/loss.min"};
-  frames(3);
   EXPECT_TRUE(eventually([&] { return !app().is_reading(); }));
-  EXPECT_EQ(context().kept["run_columns"].size(), 2u);
+  frames(3);
+  ASSERT_NE(table_in("###view.runs"), nullptr);
+  EXPECT_THAT(column_names(*table_in("###view.runs")), ::testing::IsSupersetOf({"recipe.policy.model_name", "train/loss.min"}));
+  EXPECT_EQ(row_count(*table_in("###view.runs")), 4);
   drive([](ImGuiTestContext* engine) {
     self().context().commands.run("runs.columns", self().context());
     engine->Yield(2);
@@ -173,6 +228,7 @@ TEST_F(Operator, AColumnOfAnySettingIsKept) {
     engine->Yield(2);
     IM_CHECK_EQ(self().context().kept["run_columns"].size(), 3u);
   });
+  EXPECT_THAT(column_names(*table_in("###view.runs")), ::testing::Contains("mesh.cp"));
 }
 
 TEST_F(Operator, AViewThatTheWorkspaceDoesNotHaveOpensAsATab) {

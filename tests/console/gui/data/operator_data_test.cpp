@@ -100,10 +100,10 @@ TEST(Search, OffersTheFieldsThatContinueTheLastWord) {
   run.mesh = {{"cp", 2}};
   state.apply(RunsRead{{run}});
   state.apply(LatestRead{"r_a", {{"train/loss", {1, 2.0, 0, 0, 0}}}});
-  const std::vector<Completion> fields = query_fields(state);
+  const std::vector<QueryField> fields = query_fields(state);
   const auto names = [&](const char* text) {
     std::vector<std::string> found;
-    for (const Completion& each : completions(fields, text, 4)) found.push_back(each.name);
+    for (const QueryField& each : completions(fields, text, 4)) found.push_back(each.name);
     return found;
   };
   EXPECT_THAT(names("state = failed and mesh.c"), ::testing::ElementsAre("mesh.cp"));

@@ -15,8 +15,6 @@ namespace {
 
 class Commands : public ConsoleTest {
  protected:
-  static void SetUpTestSuite() { start(Graphics::Mode::none, 1600, 900); }
-
   // ImGui outlives the console: a field that had the keyboard would keep it, and a question would stay open.
   static void forget_the_console_before() {
     ImGui::ClearActiveID();

@@ -31,12 +31,6 @@ ItemRecording::~ItemRecording() {
   ImGui::RemoveContextHook(ImGui::GetCurrentContext(), hook_);
 }
 
-void ItemRecording::clear() {
-  items_.clear();
-  buttons_.clear();
-  labels_.clear();
-}
-
 std::string ItemRecording::label_of(ImGuiID id) const {
   for (const auto& [item, label] : labels_) {
     if (item == id) return label;

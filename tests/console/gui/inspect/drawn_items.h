@@ -23,14 +23,13 @@ struct DrawnButton {
   bool disabled;
 };
 
-// Records what the frames that are drawn while it lives consist of; clear() between two frames.
+// Records what the frames that are drawn while it lives consist of.
 class ItemRecording {
  public:
   ItemRecording();
   ~ItemRecording();
   ItemRecording(const ItemRecording&) = delete;
   ItemRecording& operator=(const ItemRecording&) = delete;
-  void clear();
   void add(DrawnItem item) { items_.push_back(item); }
   void add(DrawnButton button) { buttons_.push_back(std::move(button)); }
   const std::vector<DrawnItem>& items() const { return items_; }

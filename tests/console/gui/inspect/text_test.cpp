@@ -16,8 +16,6 @@ namespace {
 
 class Texts : public ConsoleTest {
  protected:
-  static void SetUpTestSuite() { start(Graphics::Mode::none, 1600, 900); }
-
   // The faults of what is shown, each once however often it is drawn.
   std::set<std::string> faults_now() {
     frames(4);

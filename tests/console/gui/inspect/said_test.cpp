@@ -1,0 +1,63 @@
+// What views say, word by word, where there is nothing to show or not all of it.
+#include <gmock/gmock.h>
+
+#include "console/gui/views/view_metrics.h"
+#include "tests/console/gui/console_fixture.h"
+#include "tests/console/gui/inspect/drawn_text.h"
+#include "tests/console/gui/scenes.h"
+
+namespace ringwright::gui {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class Said : public ConsoleTest {
+ protected:
+  void open_view(const std::string& view) {
+    Options options = scene_options(data_scenes()[1], folder_.path());
+    options.view = view;
+    open(options);
+    EXPECT_TRUE(eventually([&] { return !app().is_reading(); }));
+  }
+  std::vector<std::string> words() {
+    frames(4);
+    const TextRecording recording;
+    frames(1);
+    std::vector<std::string> all;
+    for (const DrawnText& drawn : recording.texts()) all.push_back(drawn.text);
+    return all;
+  }
+};
+
+TEST_F(Said, WithoutARecipeEachViewOfItOffersToOpenOne) {
+  for (const char* view : {"launch", "guards", "mesh", "memory", "flow"}) {
+    open_view(view);
+    ASSERT_FALSE(context().recipe.is_open());
+    const std::vector<std::string> said = words();
+    EXPECT_THAT(said, Contains(StartsWith("No recipe"))) << view;
+    EXPECT_THAT(said, Contains(StartsWith("Open a recipe..."))) << view;
+    EXPECT_EQ(context().commands.refusal("recipe.launch", context()), "no recipe is open") << view;
+  }
+}
+
+TEST_F(Said, AMetricTooLongToBeReadIsDrawnOverStepsAndSaysSoElsewhere) {
+  open_view("metrics");
+  const auto run = context().run();
+  ASSERT_TRUE(run && run->metrics.contains("train/loss"));
+  run->metrics.erase("train/loss");
+  history::MetricSummary sums;
+  sums.name = "train/loss", sums.first_step = 1, sums.last_step = 500'000, sums.finite = 500'000;
+  run->parts.unread_metrics["train/loss"] = sums;
+  auto& view = dynamic_cast<ViewMetrics&>(*app().shell().view("metrics"));
+  EXPECT_THAT(words(), Not(Contains(HasSubstr("only steps can be drawn"))));
+  for (const XAxis axis : {XAxis::tokens, XAxis::elapsed}) {
+    view.set_x_axis(axis);
+    EXPECT_THAT(words(), Contains(HasSubstr("only steps can be drawn")));
+  }
+}
+
+}  // namespace
+}  // namespace ringwright::gui
