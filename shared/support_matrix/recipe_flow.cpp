@@ -55,6 +55,15 @@ flow::StepSizes sizes_of(const Question& question) {
   return sizes;
 }
 
+int64_t tokens_per_rank(const Facts& facts) {
+  return estimate::tokens_per_rank({.length = facts.length,
+                                    .micro_batch = facts.micro_batch,
+                                    .pack_tokens = facts.pack_tokens,
+                                    .microbatch_tokens = facts.microbatch_tokens,
+                                    .cp = static_cast<int>(facts.cp),
+                                    .divisor = facts.document_divisor_needed});
+}
+
 }  // namespace
 
 RecipeFlow recipe_flow(const recipe::Recipe& recipe, const CheckOptions& options) {
@@ -64,6 +73,7 @@ RecipeFlow recipe_flow(const recipe::Recipe& recipe, const CheckOptions& options
   RecipeFlow flow;
   flow.algorithm = facts.teachers ? "distillation with other tokenizers" : facts.algorithm;
   flow.sizes = sizes_of(question);
+  flow.tokens_per_rank = tokens_per_rank(facts);
   if (const auto plan = plan_of(question.recipe, facts)) flow.sizes.flavour = plan->flavour, flow.sizes.method = plan->method;
   if (facts.algorithm == "sft") return flow;
   flow.engine = flow::Engine::automodel_0_6;
@@ -84,15 +94,9 @@ std::optional<estimate::Estimate> recipe_estimate(const recipe::Recipe& recipe, 
   const Facts& facts = question.facts;
   require_mesh(recipe, facts);
   if (!facts.model) return std::nullopt;
-  const estimate::BatchShape batch{.length = facts.length,
-                                   .micro_batch = facts.micro_batch,
-                                   .pack_tokens = facts.pack_tokens,
-                                   .microbatch_tokens = facts.microbatch_tokens,
-                                   .cp = static_cast<int>(facts.cp),
-                                   .divisor = facts.document_divisor_needed};
   const auto plan = plan_of(question.recipe, facts);
   const std::string method = plan ? plan->method : facts.cp_method;
-  return estimate::estimate_step(*facts.model, {.tokens = estimate::tokens_per_rank(batch), .cp = static_cast<int>(facts.cp), .method = method});
+  return estimate::estimate_step(*facts.model, {.tokens = tokens_per_rank(facts), .cp = static_cast<int>(facts.cp), .method = method});
 }
 
 std::vector<TargetScale> loss_scales(const RecipeFlow& flow) {

@@ -17,7 +17,8 @@ struct RecipeFlow {
   flow::Engine engine = flow::Engine::ringwright;  // NeMo RL's where this engine does not train with the algorithm
   flow::LossKind loss = flow::LossKind::partitioned;
   flow::StepSizes sizes;
-  std::string note;  // "" or why the path is another engine's
+  int64_t tokens_per_rank = 0;  // of the largest microbatch, as recipe_estimate counts them
+  std::string note;             // "" or why the path is another engine's
 };
 
 // Errors: those of check(), and RW-GUARD-002 (exit code 3) for a recipe whose ranks make no mesh, or that has no algorithm.

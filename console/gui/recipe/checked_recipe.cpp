@@ -3,13 +3,14 @@
 #include <charconv>
 #include <chrono>
 
+#include "console/gui/data/guarded.h"
 #include "console/gui/recipe/line_ends.h"
+#include "shared/recipe/parallelism.h"
 
 namespace ringwright::gui {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 // "recipe.yaml:3:5" of an error's place, where the file is this one.
 void place_fault(const fs::path& file, CheckedRecipe& checked) {
@@ -20,10 +21,6 @@ void place_fault(const fs::path& file, CheckedRecipe& checked) {
   const auto line = std::from_chars(where.data() + start.size(), end, checked.fault_line);
   if (line.ec != std::errc() || line.ptr == end || *line.ptr != ':') return;
   std::from_chars(line.ptr + 1, end, checked.fault_column);
-}
-
-ErrorParts internal_error(const std::exception& error, const std::string& where) {
-  return {"RW-GUI-020", std::string("an internal error: ") + error.what(), where, "", "report it with this recipe"};
 }
 
 std::optional<Price> price_of_text(const fs::path& file, const std::string& text, const support_matrix::CheckOptions& options) {
@@ -46,6 +43,28 @@ void look_at_step(const support_matrix::CheckOptions& options, CheckedRecipe& ch
   }
 }
 
+// Left at 0 where the recipe's sizes are none; the guards say what is wrong with them.
+void count_ranks(CheckedRecipe& checked) {
+  const nlohmann::json resolved = checked.recipe->resolved;
+  try {
+    const recipe::Typed typed(resolved);
+    const int ranks = recipe::world_size(typed);
+    checked.nodes = static_cast<int>(typed.integer("cluster.num_nodes", 1, 1, recipe::kRanksMax));
+    checked.ranks = ranks;
+  } catch (const Error&) {
+    checked.nodes = checked.ranks = 0;
+  }
+}
+
+void look_at_recipe(const CheckQuestion& question, const support_matrix::CheckOptions& options, CheckedRecipe& checked) {
+  count_ranks(checked);
+  checked.parents = load_parents(*checked.recipe);
+  checked.line_ends = line_ends(*checked.recipe, checked.parents.get());
+  checked.model = find_model(*checked.recipe, question.model_folder);
+  checked.findings = support_matrix::check(*checked.recipe, options);
+  look_at_step(options, checked);
+}
+
 }  // namespace
 
 std::optional<model::ModelConfig> find_model(const recipe::Recipe& recipe, const fs::path& chosen) {
@@ -64,34 +83,21 @@ support_matrix::CheckOptions check_options(const fs::path& model_folder) {
 }
 
 CheckedRecipe check_recipe(const CheckQuestion& question) {
-  const auto start = Clock::now();
   CheckedRecipe checked;
   checked.version = question.version;
   checked.text = question.text;
-  const support_matrix::CheckOptions options = check_options(question.model_folder);
-  try {
-    checked.recipe = std::make_shared<recipe::Recipe>(recipe::load_recipe_text(question.file, question.text));
-  } catch (const Error& error) {
-    checked.fault = error.parts();
+  const auto load = [&] { checked.recipe = std::make_shared<recipe::Recipe>(recipe::load_recipe_text(question.file, question.text)); };
+  const auto place = [&](ErrorParts parts, std::optional<ErrorParts>& fault) {
+    if (parts.where.empty()) parts.where = question.file.string();
+    fault = std::move(parts);
+  };
+  if (!guarded(load, [&](const ErrorParts& parts) { place(parts, checked.fault); })) {
     place_fault(question.file, checked);
     return checked;
-  } catch (const std::exception& error) {
-    checked.fault = internal_error(error, question.file.string());
-    return checked;
   }
-  checked.parents = load_parents(*checked.recipe);
-  checked.line_ends = line_ends(*checked.recipe, checked.parents.get());
-  checked.model = find_model(*checked.recipe, question.model_folder);
-  try {
-    checked.findings = support_matrix::check(*checked.recipe, options);
-    look_at_step(options, checked);
-  } catch (const Error& error) {
-    checked.check_fault = error.parts();
-  } catch (const std::exception& error) {
-    checked.check_fault = internal_error(error, question.file.string());
-  }
+  const support_matrix::CheckOptions options = check_options(question.model_folder);
+  guarded([&] { look_at_recipe(question, options, checked); }, [&](const ErrorParts& parts) { place(parts, checked.check_fault); });
   checked.saved_price = question.saved_text == question.text ? checked.price : price_of_text(question.file, question.saved_text, options);
-  checked.took_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   return checked;
 }
 

@@ -38,6 +38,7 @@ struct CheckedRecipe {
   int fault_line = 0, fault_column = 0;           // in this text, from 1; 0: the fault is elsewhere
   std::shared_ptr<const recipe::Recipe> parents;  // what they alone give; null: there are none
   std::vector<std::string> line_ends;             // words behind the lines of the text
+  int nodes = 0, ranks = 0;                       // of the cluster; 0: the recipe does not say
   std::vector<support_matrix::Finding> findings;
   std::optional<ErrorParts> check_fault;  // nothing could be said: no row counts as passed
   std::optional<support_matrix::RecipeFlow> flow;
@@ -45,7 +46,6 @@ struct CheckedRecipe {
   std::optional<estimate::Estimate> estimate;
   std::optional<Price> price, saved_price;  // of this text, and of the file's
   std::optional<model::ModelConfig> model;  // nullopt: its config.json is not at hand, or of a family that is not trained here
-  double took_ms = 0;
 };
 
 // Reads parents, and the files that the recipe names.

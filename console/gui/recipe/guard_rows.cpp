@@ -76,6 +76,7 @@ GuardList guard_list(const CheckedRecipe& checked, support_matrix::Target target
     return list;
   }
   if (!checked.recipe) return list;
+  list.is_known = true;
   std::set<std::string> spoken;
   for (const Finding& finding : checked.findings) {
     GuardRow row = row_of(checked, finding, target);
@@ -91,10 +92,9 @@ GuardList guard_list(const CheckedRecipe& checked, support_matrix::Target target
   return list;
 }
 
-std::string target_words(const CheckedRecipe& checked, support_matrix::Target target) {
-  if (checked.check_fault || !checked.recipe) return "not checked";
-  const GuardCounts counts = guard_list(checked, target).counts;
-  const auto count = [&](GuardState state) { return counts[static_cast<size_t>(state)]; };
+std::string target_words(const GuardList& guards) {
+  if (!guards.is_known) return "not checked";
+  const auto count = [&](GuardState state) { return guards.counts[static_cast<size_t>(state)]; };
   if (count(GuardState::refused) > 0) return fmt::format("refused, {}", count(GuardState::refused));
   std::string words = "runs";
   if (count(GuardState::padded) > 0) words += fmt::format(", {} padded", count(GuardState::padded));

@@ -30,6 +30,7 @@ struct GuardRow {
 struct GuardList {
   std::vector<GuardRow> rows;  // by state, then as the guards are ordered
   GuardCounts counts{};        // passed: rows of the matrix that have nothing to say
+  bool is_known = false;       // the guards could be asked
   const GuardRow* first_refused() const;
 };
 
@@ -37,6 +38,6 @@ GuardState state_of(support_matrix::Verdict verdict);
 // A recipe that could not be checked at all gives one skipped row that says so.
 GuardList guard_list(const CheckedRecipe& checked, support_matrix::Target target);
 // "runs", "runs, 1 padded", "refused, 2"; "not checked" while nothing could be said.
-std::string target_words(const CheckedRecipe& checked, support_matrix::Target target);
+std::string target_words(const GuardList& guards);
 
 }  // namespace ringwright::gui

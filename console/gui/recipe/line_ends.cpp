@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "shared/base/text.h"
+
 namespace ringwright::gui {
 namespace {
 
-constexpr size_t kWordsBytesMax = 80;
+constexpr size_t kShownBytesMax = 80;  // of a value behind a line
 
 const nlohmann::ordered_json* find(const nlohmann::ordered_json& root, const std::string& key) {
   const nlohmann::ordered_json* at = &root;
@@ -26,9 +28,7 @@ const nlohmann::ordered_json* find(const nlohmann::ordered_json& root, const std
 }
 
 std::string as_text(const nlohmann::ordered_json& value) {
-  std::string words = value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  if (words.size() > kWordsBytesMax) words = words.substr(0, kWordsBytesMax) + "...";
-  return words;
+  return value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 // The lines of `defaults` alone: a recipe that says nothing of its own.
@@ -60,17 +60,17 @@ std::string value_text(const recipe::Recipe& recipe, const std::string& key) {
 }
 
 std::vector<std::string> line_ends(const recipe::Recipe& recipe, const recipe::Recipe* parents) {
+  const auto shown = [](const recipe::Recipe& of, const std::string& key) { return text::excerpt(value_text(of, key), kShownBytesMax); };
   std::vector<std::string> words;
   for (const OutlineLine& line : outline(recipe.text)) {
     std::string& end = words.emplace_back();
     if (line.key.empty() || line.value_begin >= line.value_end) continue;
-    if (recipe.text.substr(line.value_begin, line.value_end - line.value_begin).find("${") != std::string::npos)
-      end = "= " + value_text(recipe, line.key);
+    if (recipe.text.substr(line.value_begin, line.value_end - line.value_begin).find("${") != std::string::npos) end = "= " + shown(recipe, line.key);
     if (parents == nullptr) continue;
     const auto before = parents->origins.find(line.key);
     if (before == parents->origins.end() || before->second.line <= 0) continue;
     const std::string place = fmt::format("{}:{}", std::filesystem::path(before->second.file).filename().string(), before->second.line);
-    end += (end.empty() ? "" : "  ") + fmt::format("{} has {}", place, value_text(*parents, line.key));
+    end += (end.empty() ? "" : "  ") + fmt::format("{} has {}", place, shown(*parents, line.key));
   }
   return words;
 }

@@ -13,10 +13,10 @@ namespace ringwright::gui {
 // What the parents alone give; null where the text names none, or they do not load by themselves.
 std::shared_ptr<const recipe::Recipe> load_parents(const recipe::Recipe& recipe);
 
-// One text a line of the recipe's own text, "" for most: "= 16384", "common.yaml:41 has 2".
+// One text a line of the recipe's own text, "" for most: "= 16384", "common.yaml:41 has 2". Long values lose their middle.
 std::vector<std::string> line_ends(const recipe::Recipe& recipe, const recipe::Recipe* parents);
 
-// The value at a dotted key, as a recipe would write it in one line; "" when absent.
+// The whole value at a dotted key, as a recipe would write it in one line; "" when absent.
 std::string value_text(const recipe::Recipe& recipe, const std::string& key);
 
 }  // namespace ringwright::gui

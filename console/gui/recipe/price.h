@@ -13,11 +13,11 @@
 namespace ringwright::gui {
 
 struct Price {
-  int64_t tokens_per_rank = 0;             // slots of one microbatch
-  std::optional<int64_t> memory_bytes;     // of a rank; nullopt: the model is not at hand
-  double slowest_percent = 100;            // causal work of the slowest rank, the mean being 100
-  std::optional<int64_t> attention_bytes;  // that the slowest rank receives in one layer and step, by the method that is chosen;
-                                           // nullopt: the model is not at hand
+  int64_t tokens_per_rank = 0;                 // of the largest microbatch, as the memory counts them
+  std::optional<int64_t> memory_bytes;         // of a rank; nullopt: the model is not at hand
+  double slowest_percent = 100;                // causal work of the slowest rank, the mean being 100
+  std::optional<int64_t> row_attention_bytes;  // that the slowest rank receives for one row (or pack) in one layer, forward and backward, by the
+                                               // method that is chosen; nullopt: the model is not at hand
 };
 
 // nullopt where the layout does not take the lengths. `estimate` and `model`: of the same recipe.

@@ -3,8 +3,8 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "console/gui/recipe/program_call.h"
 #include "shared/base/files.h"
+#include "shared/base/program_call.h"
 #include "shared/base/text.h"
 #include "shared/recipe/reader.h"
 #include "shared/support_matrix/recipe_fix.h"
@@ -32,18 +32,6 @@ std::string read_recipe_text(const fs::path& file) {
   return text;
 }
 
-// Runs `work`; what it throws becomes the outcome of `fault`.
-template <typename Work, typename Fault>
-Outcome guarded(Work&& work, Fault&& fault) {
-  try {
-    return work();
-  } catch (const Error& error) {
-    return [fault, parts = error.parts()] { fault(parts); };
-  } catch (const std::exception& error) {
-    return [fault, parts = ErrorParts{"RW-GUI-020", error.what(), "", "", ""}] { fault(parts); };
-  }
-}
-
 std::string first_lines(const std::string& text, int count) {
   size_t end = 0;
   while (count-- > 0 && end < text.size()) end = std::min(text.find('\n', end), text.size() - 1) + 1;
@@ -62,9 +50,7 @@ void RecipeWorkbench::say(Notice::Level level, std::string text, std::string act
   notices_.push_back({level, std::move(text), std::move(action)});
 }
 
-void RecipeWorkbench::say(const ErrorParts& error) {
-  say(Notice::Level::error, error.code + ": " + error.what + (error.where.empty() ? "" : " (" + error.where + ")"), error.action);
-}
+void RecipeWorkbench::say(const ErrorParts& error) { notices_.push_back(notice_of(error)); }
 
 void RecipeWorkbench::keep_journal(const fs::path& folder) {
   journal_ = std::make_unique<RecipeJournal>(folder);
@@ -72,7 +58,6 @@ void RecipeWorkbench::keep_journal(const fs::path& folder) {
   if (!journal_->notice().empty()) say(Notice::Level::warning, journal_->notice());
   if (!found) return;
   const std::string name = found->file().filename().string();
-  std::error_code failed;
   replace_document(std::move(*found));
   say(Notice::Level::info, "Unsaved edits of " + name + " are back", "Ctrl+Z undoes them, Ctrl+S saves them");
 }
@@ -88,42 +73,47 @@ void RecipeWorkbench::replace_document(RecipeDocument document) {
   if (journal_) journal_->follow(document_);
 }
 
+void RecipeWorkbench::run(BackgroundTasks::Work work) {
+  tasks_.run(std::move(work), [this](const ErrorParts& parts) { say(parts); });
+}
+
 void RecipeWorkbench::open(const fs::path& file) {
-  tasks_.run([this, file] {
-    return guarded(
-        [&]() -> Outcome {
-          const fs::path whole = fs::absolute(file).lexically_normal();
-          return [this, whole, text = read_recipe_text(whole)] {
-            if (journal_) journal_->clear();
-            replace_document(RecipeDocument(whole, text));
-          };
-        },
-        [this](const ErrorParts& parts) { say(parts); });
+  run([this, file]() -> Outcome {
+    const fs::path whole = fs::absolute(file).lexically_normal();
+    return [this, whole, text = read_recipe_text(whole)] {
+      if (journal_) journal_->clear();
+      replace_document(RecipeDocument(whole, text));
+    };
   });
 }
 
+bool RecipeWorkbench::is_still(const fs::path& file, std::string_view what) {
+  if (document_.file() == file) return true;
+  say(Notice::Level::warning, std::string(what) + " of " + file.filename().string() + " was left out: another recipe is open");
+  return false;
+}
+
 void RecipeWorkbench::reload() {
-  tasks_.run([this, file = document_.file()] {
-    return guarded(
-        [&]() -> Outcome { return [this, text = read_recipe_text(file)] { change_text(text, EditOrigin::paste), document_.mark_saved(); }; },
-        [this](const ErrorParts& parts) { say(parts); });
+  run([this, file = document_.file()]() -> Outcome {
+    return [this, file, text = read_recipe_text(file)] {
+      if (!is_still(file, "Reading")) return;
+      change_text(text, EditOrigin::paste);
+      document_.mark_saved();
+    };
   });
 }
 
 void RecipeWorkbench::save(std::function<void()> then) {
   if (!is_open()) return;
   const recipe::EditedRecipe edited{document_.file(), document_.saved_text(), document_.text(), true};
-  tasks_.run([this, edited, then = std::move(then)] {
-    return guarded(
-        [&]() -> Outcome {
-          recipe::save(edited);
-          return [this, edited, then] {
-            document_.mark_saved(edited.after);
-            say(Notice::Level::good, "Saved " + edited.file.filename().string());
-            if (then) then();
-          };
-        },
-        [this](const ErrorParts& parts) { say(parts); });
+  run([this, edited, then = std::move(then)]() -> Outcome {
+    recipe::save(edited);
+    return [this, edited, then] {
+      say(Notice::Level::good, "Saved " + edited.file.filename().string());
+      if (document_.file() != edited.file) return;  // what was to follow was meant for that recipe
+      document_.mark_saved(edited.after);
+      if (then) then();
+    };
   });
 }
 
@@ -139,19 +129,15 @@ void RecipeWorkbench::change_text(const std::string& after, EditOrigin origin) {
 
 void RecipeWorkbench::edit_keys(std::vector<recipe::TextEdit> edits, EditOrigin origin) {
   if (!is_open() || edits.empty()) return;
-  tasks_.run([this, edits = std::move(edits), origin, file = document_.file(), text = document_.text(), version = document_.version()] {
-    return guarded(
-        [&]() -> Outcome {
-          const std::string after = recipe::edit_recipe_text(file, text, edits);
-          return [this, after, edits, origin, version] {
-            if (document_.version() == version) {
-              change_text(after, origin);
-            } else {
-              edit_keys(edits, origin);  // the text was changed meanwhile: the edit is made in the new one
-            }
-          };
-        },
-        [this](const ErrorParts& parts) { say(parts); });
+  run([this, edits = std::move(edits), origin, file = document_.file(), text = document_.text(), version = document_.version()]() -> Outcome {
+    return [this, after = recipe::edit_recipe_text(file, text, edits), edits, origin, file, version] {
+      if (!is_still(file, "The edit")) return;
+      if (document_.version() == version) {
+        change_text(after, origin);
+      } else {
+        edit_keys(edits, origin);  // the text was changed meanwhile: the edit is made in the new one
+      }
+    };
   });
 }
 
@@ -176,34 +162,25 @@ void RecipeWorkbench::apply_fix(const GuardRow& row) {
 
 void RecipeWorkbench::fix_all() {
   if (!is_open()) return;
-  tasks_.run([this, file = document_.file(), text = document_.text(), version = document_.version(), target = target_,
-              options = check_options(model_folder_)] {
-    return guarded(
-        [&]() -> Outcome {
-          const support_matrix::RecipeFix fix = support_matrix::fix_recipe(file, text, {}, {target}, options);
-          const std::string after = recipe::edit_recipe_text(file, text, fix.edits);
-          return [this, after, version, made = fix.made.size(), left = fix.left.size()] {
-            if (document_.version() != version) {
-              fix_all();
-              return;
-            }
-            change_text(after, EditOrigin::fix);
-            const std::string rest = left > 0 ? std::to_string(left) + " change what is trained: look at each" : "";
-            say(Notice::Level::info, made == 0 ? "No fix can be made without asking" : std::to_string(made) + " changes made; Ctrl+Z undoes them",
-                rest);
-          };
-        },
-        [this](const ErrorParts& parts) { say(parts); });
+  run([this, file = document_.file(), text = document_.text(), version = document_.version(), target = target_,
+       options = check_options(model_folder_)]() -> Outcome {
+    const support_matrix::RecipeFix fix = support_matrix::fix_recipe(file, text, {}, {target}, options);
+    const std::string after = recipe::edit_recipe_text(file, text, fix.edits);
+    return [this, file, after, version, made = fix.made.size(), left = fix.left.size()] {
+      if (!is_still(file, "The fix")) return;
+      if (document_.version() != version) {
+        fix_all();
+        return;
+      }
+      change_text(after, EditOrigin::fix);
+      const std::string rest = left > 0 ? std::to_string(left) + " change what is trained: look at each" : "";
+      say(Notice::Level::info, made == 0 ? "No fix can be made without asking" : std::to_string(made) + " changes made; Ctrl+Z undoes them", rest);
+    };
   });
 }
 
 bool RecipeWorkbench::undo() { return document_.undo(); }
 bool RecipeWorkbench::redo() { return document_.redo(); }
-
-void RecipeWorkbench::choose_target(support_matrix::Target target) {
-  target_ = target;
-  rebuild_guards();
-}
 
 void RecipeWorkbench::choose_model_folder(fs::path folder) { model_folder_ = std::move(folder); }
 
@@ -229,29 +206,42 @@ void RecipeWorkbench::jump_to(const GuardRow& row, bool focus) {
 
 void RecipeWorkbench::launch() {
   launching_ = true;
-  tasks_.run([this, file = document_.file().string()]() -> Outcome {
-    ProgramOutcome outcome = call_program({beside_this_program("ringwright"), "run", file, "--detach", "--json"}, kLaunchLimit);
+  const auto work = [this, file = document_.file().string()]() -> Outcome {
+    const ProgramOutcome outcome = call_program({{beside_this_program("ringwright"), "run", file, "--detach", "--json"}, kLaunchLimit});
     return [this, outcome] {
       launching_ = false;
       const std::string run = outcome.exit_code == 0 ? run_of(outcome.out) : "";
       if (run.empty()) {
-        say(Notice::Level::error, "The run did not start: " + first_lines(outcome.err.empty() ? outcome.out : outcome.err, 4));
+        const std::string why = !outcome.failure.empty() ? outcome.failure : outcome.err.empty() ? outcome.out : outcome.err;
+        say(Notice::Level::error, "The run did not start: " + first_lines(why, 4));
       } else {
         say(Notice::Level::good, "Started " + run);
         started_run_ = run;
       }
     };
+  };
+  tasks_.run(work, [this](const ErrorParts& parts) {
+    launching_ = false;
+    say(parts);
   });
 }
 
 void RecipeWorkbench::ask() {
-  if (!is_open() || (asked_version_ == document_.version() && asked_model_folder_ == model_folder_)) return;
+  if (!is_open()) return;
+  const bool known = asked_version_ == document_.version() && asked_model_folder_ == model_folder_ && asked_saved_text_ == document_.saved_text();
+  if (known) return;
   asked_version_ = document_.version();
   asked_model_folder_ = model_folder_;
+  asked_saved_text_ = document_.saved_text();
   checker_.ask({document_.version(), document_.file(), document_.text(), document_.saved_text(), model_folder_});
 }
 
-void RecipeWorkbench::rebuild_guards() { guards_ = checked_ ? guard_list(*checked_, target_) : GuardList{}; }
+// While the text does not load, the guards of the last one that did are shown.
+void RecipeWorkbench::rebuild_guards() {
+  const auto& shown = checked_ && !checked_->recipe && loaded_ ? loaded_ : checked_;
+  for (size_t target = 0; target < guards_.size(); ++target)
+    guards_[target] = shown ? guard_list(*shown, static_cast<support_matrix::Target>(target)) : GuardList{};
+}
 
 void RecipeWorkbench::poll() {
   tasks_.take_outcomes();
@@ -260,8 +250,7 @@ void RecipeWorkbench::poll() {
   if (!answer || answer == checked_ || answer->version < first_version_) return;  // before: of another document
   checked_ = std::move(answer);
   if (checked_->recipe) loaded_ = checked_;
-  // While the text does not load, the guards of the last one that did are shown.
-  if (checked_->recipe || !loaded_) rebuild_guards();
+  rebuild_guards();
 }
 
 bool RecipeWorkbench::is_idle() const {

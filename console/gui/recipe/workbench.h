@@ -2,11 +2,13 @@
 // Owned by the draw thread; files, checks and programs are worked on elsewhere, and what comes of them is taken in by poll().
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -57,11 +59,12 @@ class RecipeWorkbench {
   const std::shared_ptr<const CheckedRecipe>& checked() const { return checked_; }
   const std::shared_ptr<const CheckedRecipe>& loaded() const { return loaded_; }
   bool is_checking() const { return checker_.is_checking(); }
-  // Of the newest answer and the chosen target.
-  const GuardList& guards() const { return guards_; }
+  // Of the newest answer, or of the newest whose text loaded where that one does not load: for the chosen target, and for another.
+  const GuardList& guards() const { return guards(target_); }
+  const GuardList& guards(support_matrix::Target target) const { return guards_[static_cast<size_t>(target)]; }
 
   support_matrix::Target target() const { return target_; }
-  void choose_target(support_matrix::Target target);
+  void choose_target(support_matrix::Target target) { target_ = target; }
   const std::filesystem::path& model_folder() const { return model_folder_; }
   void choose_model_folder(std::filesystem::path folder);
 
@@ -85,7 +88,10 @@ class RecipeWorkbench {
   BackgroundTasks& tasks() { return tasks_; }
 
  private:
+  void run(BackgroundTasks::Work work);  // a fault comes as a notice
   void replace_document(RecipeDocument document);
+  // Whether what was worked on elsewhere is about the document that is shown; where not, a notice says that `what` was left out.
+  bool is_still(const std::filesystem::path& file, std::string_view what);
   void ask();
   void say(Notice::Level level, std::string text, std::string action = "");
   void say(const ErrorParts& error);
@@ -96,8 +102,9 @@ class RecipeWorkbench {
   std::vector<OutlineLine> outline_;
   uint64_t first_version_ = 0, outline_version_ = 0, asked_version_ = 0;
   std::filesystem::path model_folder_, asked_model_folder_;
+  std::string asked_saved_text_;
   std::shared_ptr<const CheckedRecipe> checked_, loaded_;
-  GuardList guards_;
+  std::array<GuardList, support_matrix::kTargetNames.size()> guards_;  // in the order of Target
   support_matrix::Target target_ = support_matrix::Target::ringwright;
   std::optional<Jump> jump_;
   std::optional<std::string> started_run_;

@@ -7,7 +7,7 @@
 
 #include "console/gui/recipe/workbench.h"
 #include "shared/base/host.h"
-#include "shared/recipe/parallelism.h"
+#include "shared/base/text.h"
 
 namespace ringwright::gui {
 namespace {
@@ -19,15 +19,6 @@ Refusal needs_recipe(const Context& context) { return context.recipe.is_open() ?
 
 // In another text field these keys are the field's own.
 bool field_has_keys(const Context& context) { return ImGui::GetIO().WantTextInput && !context.recipe.editor_has_keys; }
-
-int ranks_of(const CheckedRecipe& checked) {
-  try {
-    const nlohmann::json resolved = checked.recipe->resolved;
-    return recipe::world_size(recipe::Typed(resolved));
-  } catch (const Error&) {
-    return 0;
-  }
-}
 
 void next_problem(Context& context) {
   const auto& rows = context.recipe.guards().rows;
@@ -96,32 +87,22 @@ void add_edit_commands(CommandRegistry& registry) {
 
 }  // namespace
 
-std::string shell_word(const std::string& word) {
-  const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](char byte) {
-    return std::isalnum(static_cast<unsigned char>(byte)) != 0 || std::string_view("_-./=+:,%@").find(byte) != std::string_view::npos;
-  });
-  if (plain) return word;
-  std::string result = "'";
-  for (const char byte : word) result += byte == '\'' ? std::string("'\\''") : std::string(1, byte);
-  return result + "'";
-}
-
 std::string recipe_argument(const Context& context) {
   if (!context.recipe.is_open()) return "RECIPE";
   std::error_code failed;
   const fs::path here = fs::current_path(failed), file = context.recipe.document().file();
   const std::string below = file.lexically_relative(here).string();
-  return shell_word(failed || below.empty() || below.starts_with("..") ? file.string() : below);
+  return text::shell_word(failed || below.empty() || below.starts_with("..") ? file.string() : below);
 }
 
 std::string recipe_set_line(const Context& context, const std::string& key, const std::string& value) {
-  return fmt::format("ringwright recipe set {} {}", recipe_argument(context), shell_word("++" + key + "=" + value));
+  return fmt::format("ringwright recipe set {} {}", recipe_argument(context), text::shell_word("++" + key + "=" + value));
 }
 
 std::string recipe_set_line(const Context& context, const std::vector<support_matrix::Change>& changes) {
   std::string set, unset;
   for (const support_matrix::Change& change : changes)
-    (change.removes ? unset : set) += " " + shell_word(change.removes ? change.key : "++" + support_matrix::as_override(change));
+    (change.removes ? unset : set) += " " + text::shell_word(change.removes ? change.key : "++" + support_matrix::as_override(change));
   std::string line;
   if (!set.empty()) line = "ringwright recipe set " + recipe_argument(context) + set;
   if (!unset.empty()) line += (line.empty() ? "" : " && ") + ("ringwright recipe unset " + recipe_argument(context) + unset);
@@ -135,13 +116,12 @@ LaunchState launch_state(const Context& context) {
   if (!recipe.checked() || recipe.is_checking()) return {"Launch", "the guards are being asked"};
   if (recipe.checked()->fault) return {"Launch", "the recipe does not load: " + recipe.checked()->fault->what};
   if (recipe.checked()->check_fault) return {"Launch", "the guards could not be asked: " + recipe.checked()->check_fault->what};
-  const GuardList guards = guard_list(*recipe.checked(), support_matrix::Target::ringwright);
-  const int refused = guards.counts[static_cast<size_t>(GuardState::refused)];
+  const int refused = recipe.guards(support_matrix::Target::ringwright).counts[static_cast<size_t>(GuardState::refused)];
   if (refused > 0) return {fmt::format("Refused by {} guard{}", refused, refused == 1 ? "" : "s"), "", true};
-  const int ranks = ranks_of(*recipe.checked());
+  const int ranks = recipe.checked()->ranks;
   LaunchState state{fmt::format("{} on {} rank{}", recipe.document().is_dirty() ? "Save and launch" : "Launch", ranks, ranks == 1 ? "" : "s"), ""};
   if (context.read_only) state.reason = "the console was started with --read-only";
-  if (context.state.link().place == "demo") state.reason = "a demonstration starts no runs; start ringwright-console without --demo";
+  if (const std::string why = context.source.why_no_launch(); !why.empty()) state.reason = why;
   return state;
 }
 

@@ -14,8 +14,6 @@ namespace ringwright::gui {
 // Open, save, undo, redo, fix all, next problem, launch.
 void add_recipe_commands(CommandRegistry& registry);
 
-// A word as a shell takes it.
-std::string shell_word(const std::string& word);
 // The recipe's file as a word of a command line, from the working directory where it lies below it; "RECIPE" while none is open.
 std::string recipe_argument(const Context& context);
 // "ringwright recipe set FILE a.b=c", or unset.

@@ -8,6 +8,7 @@
 #include "console/gui/services/commands.h"
 #include "console/gui/services/recipe_commands.h"
 #include "console/gui/widgets/widgets.h"
+#include "shared/base/text.h"
 
 namespace ringwright::gui {
 namespace {
@@ -24,7 +25,7 @@ bool is_recipe(const fs::path& file) { return file.extension() == ".yaml" || fil
 void open_recipe(Context& context, const fs::path& file) {
   const auto open = [file](Context& target) {
     target.recipe.open(file);
-    target.cli_line = "ringwright check " + shell_word(file.string());
+    target.cli_line = "ringwright check " + text::shell_word(file.string());
     if (target.workspace != "prepare") target.requested_workspace = "prepare";
   };
   if (!context.recipe.is_open() || !context.recipe.document().is_dirty()) {
@@ -44,7 +45,7 @@ void RecipeDialogs::show_folder(Context& context, const fs::path& folder) {
   folder_ = folder;
   path_ = folder.string() + "/";
   // A folder may lie on a disk that is slow to answer.
-  context.recipe.tasks().run([this, folder]() -> BackgroundTasks::Outcome {
+  const auto look = [this, folder]() -> BackgroundTasks::Outcome {
     std::vector<Entry> entries, samples;
     std::error_code failed;
     for (fs::directory_iterator it(folder, failed), end; !failed && it != end && entries.size() < kEntriesMax; it.increment(failed)) {
@@ -63,7 +64,8 @@ void RecipeDialogs::show_folder(Context& context, const fs::path& folder) {
     return [this, entries, samples, folder] {
       if (folder == folder_) entries_ = entries, samples_ = samples;
     };
-  });
+  };
+  context.recipe.tasks().run(look, [&context](const ErrorParts& parts) { context.notify(parts); });
 }
 
 void RecipeDialogs::choose(Context& context, const Entry& entry) {

@@ -23,7 +23,6 @@ class RecipeDialogs {
   void draw_entries(Context& context);
   void choose(Context& context, const Entry& entry);
 
-  bool is_open_ = false;
   std::string path_;
   std::filesystem::path folder_;
   std::vector<Entry> entries_, samples_;

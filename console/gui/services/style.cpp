@@ -212,6 +212,11 @@ ImVec4 to_vec4(Color color) {
 const Theme& theme() { return *look().theme; }
 void set_theme(const Theme& theme) { look().theme = &theme; }
 
+Color rank_color(int rank, int ranks) {
+  if (ranks <= static_cast<int>(theme().series.size())) return theme().series_color(rank);
+  return mix(theme().series[0], theme().series[5], static_cast<double>(rank) / std::max(1, ranks - 1));
+}
+
 void apply_style() {
   apply_metrics(ImGui::GetStyle());
   apply_colors(ImGui::GetStyle(), theme());

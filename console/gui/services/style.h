@@ -23,6 +23,8 @@ ImVec4 to_vec4(Color color);
 const Theme& theme();
 void set_theme(const Theme& theme);
 inline ImU32 color(Token token) { return to_u32(theme()[token]); }
+// Up to ten ranks have a colour of the palette; more get a ramp of lightness, and are told apart by row and hover.
+Color rank_color(int rank, int ranks);
 // Colours, paddings and roundings of ImGui and ImPlot from theme and scale.
 void apply_style();
 

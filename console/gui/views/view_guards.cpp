@@ -9,6 +9,7 @@
 #include "console/gui/services/recipe_commands.h"
 #include "console/gui/views/guard_look.h"
 #include "console/gui/widgets/widgets.h"
+#include "shared/base/text.h"
 
 namespace ringwright::gui {
 namespace {
@@ -143,8 +144,7 @@ void ViewGuards::draw_targets(Context& context) {
     const ImVec2 start = ImGui::GetCursorScreenPos(), end{start.x + width, start.y + height};
     const std::string id = std::string("guards.target.") + kTargets[i].name;
     if (ImGui::InvisibleButton(("###" + id).c_str(), {width, height})) context.commands.run(id, context);
-    const auto& checked = context.recipe.loaded();
-    const std::string words = checked ? target_words(*checked, kTargets[i].target) : "not checked";
+    const std::string words = target_words(context.recipe.guards(kTargets[i].target));
     const bool chosen = context.recipe.target() == kTargets[i].target;
     const GuardState state = words.starts_with("refused") ? GuardState::refused : words.starts_with("not") ? GuardState::skipped : GuardState::passed;
     ImDrawList* list = ImGui::GetWindowDrawList();
@@ -271,7 +271,7 @@ void ViewGuards::draw_skipped(Context& context, const GuardList& guards) {
   if (ImGui::InputTextWithHint("###guards.model.folder", "folder with config.json, then Enter", &model_folder_,
                                ImGuiInputTextFlags_EnterReturnsTrue)) {
     context.recipe.choose_model_folder(model_folder_);
-    context.cli_line = check_line(context) + " --model " + shell_word(model_folder_);
+    context.cli_line = check_line(context) + " --model " + text::shell_word(model_folder_);
     model_wanted_ = false;
   }
 }

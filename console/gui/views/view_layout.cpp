@@ -15,17 +15,10 @@ namespace {
 
 constexpr float kStripHeight = 36, kLabelWidth = 64, kNumbersWidth = 330;
 constexpr std::array kContextParallelSizes = {1, 2, 4, 8, 16, 32, 64};
-constexpr int kLabelledRanksMax = 16, kPaletteRanksMax = 10, kMatrixRanksMax = 8;
+constexpr int kLabelledRanksMax = 16, kMatrixRanksMax = 8;
 constexpr double kHeadTint = 0.40, kTailTint = 0.24;
 
 std::string count_text(int64_t count) { return text::format_count(count); }
-
-// Up to ten ranks have a colour of the palette; more get a ramp of lightness, and are told apart by row and hover.
-Color rank_color(int rank, int ranks) {
-  if (ranks <= kPaletteRanksMax) return theme().series_color(rank);
-  const double t = static_cast<double>(rank) / std::max(1, ranks - 1);
-  return mix(theme().series[0], theme().series[5], t);
-}
 
 void hatch(ImDrawList* list, ImVec2 low, ImVec2 high, bool rising) {
   list->PushClipRect(low, high, true);

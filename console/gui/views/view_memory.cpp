@@ -1,16 +1,15 @@
 // Memory: what a rank needs, term by term, beside what the machine has.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "console/gui/recipe/mesh_plan.h"
 #include "console/gui/recipe/workbench.h"
 #include "console/gui/services/recipe_commands.h"
 #include "console/gui/views/view.h"
 #include "console/gui/widgets/widgets.h"
+#include "shared/base/host.h"
 #include "shared/base/text.h"
 
 namespace ringwright::gui {
@@ -20,12 +19,6 @@ constexpr int kRowsMax = 16;  // ranks with a bar of their own: all ranks of a m
 constexpr float kLabelWidth = 72;
 
 std::string bytes_text(int64_t bytes) { return text::format_bytes(static_cast<uint64_t>(std::max<int64_t>(0, bytes))); }
-
-// Of this machine; 0 when the system does not tell.
-int64_t machine_bytes() {
-  static const int64_t bytes = int64_t{::sysconf(_SC_PHYS_PAGES)} * int64_t{::sysconf(_SC_PAGE_SIZE)};
-  return std::max<int64_t>(0, bytes);
-}
 
 class ViewMemory : public View {
  public:
@@ -63,14 +56,8 @@ class ViewMemory : public View {
  private:
   static void draw_estimate(Context& context, const CheckedRecipe& checked) {
     const estimate::Estimate& estimate = *checked.estimate;
-    int ranks = 1, ranks_per_node = 1;
-    try {
-      const MeshPlan plan = plan_mesh(checked);
-      ranks = plan.world(), ranks_per_node = plan.ranks_per_node;
-    } catch (const Error&) {
-      ranks = 1;  // the guards say what is wrong with the mesh
-    }
-    const int64_t share = machine_bytes() / std::max(1, ranks_per_node);
+    const int ranks = std::max(1, checked.ranks), ranks_per_node = std::max(1, ranks / std::max(1, checked.nodes));
+    const int64_t share = static_cast<int64_t>(host::memory_bytes()) / ranks_per_node;
     const int64_t needed = estimate.memory_bytes();
     draw_head(estimate, needed, share, ranks_per_node);
     const double most = static_cast<double>(std::max(needed, share > 0 && share < needed * 4 ? share : needed));

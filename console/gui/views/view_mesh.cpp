@@ -16,14 +16,13 @@ namespace ringwright::gui {
 namespace {
 
 constexpr int kCellRanksMax = 128, kRankCellsMax = 2048, kGroupsShownMax = 6;
-constexpr int kPaletteSize = 10;
 
-Color colour_of(int index, int count) {
-  if (count <= kPaletteSize) return theme().series_color(index);
-  return mix(theme().series[0], theme().series[5], static_cast<double>(index) / std::max(1, count - 1));
+void make_changes(Context& context, const std::vector<support_matrix::Change>& changes) {
+  context.cli_line = recipe_set_line(context, changes);
+  std::vector<recipe::TextEdit> edits;
+  for (const support_matrix::Change& change : changes) edits.push_back(recipe::parse_set("++" + support_matrix::as_override(change)));
+  context.recipe.edit_keys(std::move(edits), EditOrigin::mesh);
 }
-
-std::string changes_line(const Context& context, const std::vector<support_matrix::Change>& changes) { return recipe_set_line(context, changes); }
 
 // "12,288 -> 6,144", or one value where nothing changes.
 std::string arrow(const std::string& before, const std::string& after) { return before == after || before == "-" ? after : before + " -> " + after; }
@@ -32,11 +31,14 @@ std::string bytes_text(const std::optional<int64_t>& bytes) {
   return bytes ? text::format_bytes(static_cast<uint64_t>(std::max<int64_t>(0, *bytes))) : "-";
 }
 
-int position_in(const std::vector<int>& group, int rank) { return static_cast<int>(std::find(group.begin(), group.end(), rank) - group.begin()); }
-
 }  // namespace
 
 void ViewMesh::update(Context& context) {
+  if (suggested_for_ != context.recipe.document().file()) {
+    suggested_for_ = context.recipe.document().file();
+    suggestions_.clear();
+    suggested_ = false;
+  }
   if (planned_ == context.recipe.loaded()) return;
   planned_ = context.recipe.loaded();
   plan_.reset();
@@ -56,12 +58,8 @@ void ViewMesh::update(Context& context) {
 
 void ViewMesh::set(Context& context, const MeshDimension& dimension, int value) {
   if (dimension.key.empty() || value == dimension.value || value < 1) return;
-  const auto changes = mesh_changes(*plan_, dimension, value, hold_data_);
-  context.cli_line = changes_line(context, changes);
   context.selection.recipe_key = dimension.key;
-  std::vector<recipe::TextEdit> edits;
-  for (const support_matrix::Change& change : changes) edits.push_back(recipe::parse_set("++" + support_matrix::as_override(change)));
-  context.recipe.edit_keys(std::move(edits), EditOrigin::mesh);
+  make_changes(context, mesh_changes(*plan_, dimension, value, hold_data_));
 }
 
 void ViewMesh::step(Context& context, int by) {
@@ -74,9 +72,15 @@ void ViewMesh::suggest(Context& context) {
   if (!plan_ || suggesting_) return;
   suggesting_ = true;
   const CheckQuestion question{0, context.recipe.document().file(), planned_->text, "", context.recipe.model_folder()};
-  context.recipe.tasks().run([this, question, plan = *plan_]() -> BackgroundTasks::Outcome {
-    auto found = suggest_meshes(question, plan);
-    return [this, found] { suggestions_ = found, suggesting_ = false, suggested_ = true; };
+  const auto work = [this, question, plan = *plan_]() -> BackgroundTasks::Outcome {
+    return [this, file = question.file, found = suggest_meshes(question, plan)] {
+      suggesting_ = false;
+      if (file == suggested_for_) suggestions_ = found, suggested_ = true;
+    };
+  };
+  context.recipe.tasks().run(work, [this, &context](const ErrorParts& parts) {
+    suggesting_ = false;
+    context.notify(parts);
   });
 }
 
@@ -195,13 +199,12 @@ void ViewMesh::draw_colour_choice(Context& context) {
   ImGui::NewLine();
 }
 
-void ViewMesh::draw_cell(Context& context, int rank, ImVec2 low, ImVec2 high, const std::vector<int>& group) {
+void ViewMesh::draw_cell(Context& context, int rank, ImVec2 low, ImVec2 high, const Cell& cell) {
   ImGui::SetCursorScreenPos(low);
   ImGui::PushID(rank);
   if (ImGui::InvisibleButton("###mesh.rank", {high.x - low.x, high.y - low.y})) context.selection.rank = context.selection.rank == rank ? -1 : rank;
   ImGui::PopID();
-  const std::vector<int> own = plan_->mesh->group(colour_by_, rank);
-  const Color fill = colour_of(position_in(own, rank), static_cast<int>(own.size()));
+  const Color fill = rank_color(cell.position, cell.group_size);
   if (ImGui::IsItemHovered()) {
     hovered_rank_ = rank;
     if (ImGui::IsKeyPressed(ImGuiKey_LeftShift) || ImGui::IsKeyPressed(ImGuiKey_RightShift)) locked_rank_ = locked_rank_ == rank ? -1 : rank;
@@ -211,7 +214,7 @@ void ViewMesh::draw_cell(Context& context, int rank, ImVec2 low, ImVec2 high, co
     ImGui::SetTooltip("rank %d%s\nShift holds its group", rank, place.c_str());
   }
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const bool in_group = std::find(group.begin(), group.end(), rank) != group.end();
+  const bool in_group = cell.lit;
   const bool chosen = context.selection.rank == rank;
   list->AddRectFilled(low, high, to_u32(in_group ? fill : blend(with_alpha(fill, 0.4), theme()[Token::bg1])), px(3));
   list->AddRectFilled({low.x, high.y - px(4)}, high, to_u32(fill), px(2));
@@ -222,7 +225,7 @@ void ViewMesh::draw_cell(Context& context, int rank, ImVec2 low, ImVec2 high, co
           in_group ? to_u32(ink_on(fill)) : color(Token::text));
 }
 
-void ViewMesh::draw_grid(Context& context) {
+void ViewMesh::draw_grid(Context& context, const Groups& groups) {
   const int world = plan_->world();
   const bool large = world <= kCellRanksMax;
   const ImVec2 start = ImGui::GetCursorScreenPos();
@@ -235,7 +238,11 @@ void ViewMesh::draw_grid(Context& context) {
   const float height = large ? px(29) : px(10);
   const int a_row = std::max(1, static_cast<int>(room / (width + gap)));
   const int asked = locked_rank_ >= 0 ? locked_rank_ : hovered_rank_ >= 0 ? hovered_rank_ : context.selection.rank;
-  const std::vector<int> group = asked >= 0 && asked < world ? plan_->mesh->group(colour_by_, asked) : std::vector<int>();
+  std::vector<Cell> cells(static_cast<size_t>(world));
+  for (const std::vector<int>& group : groups) {
+    const bool lit = std::find(group.begin(), group.end(), asked) != group.end();
+    for (size_t i = 0; i < group.size(); ++i) cells[static_cast<size_t>(group[i])] = {static_cast<int>(i), static_cast<int>(group.size()), lit};
+  }
   hovered_rank_ = -1;
   float y = start.y;
   for (int node = 0; node < plan_->nodes; ++node) {
@@ -243,7 +250,8 @@ void ViewMesh::draw_grid(Context& context) {
             color(Token::text2));
     for (int i = 0; i < plan_->ranks_per_node; ++i) {
       const ImVec2 low{start.x + label + static_cast<float>(i % a_row) * (width + gap), y + static_cast<float>(i / a_row) * (height + gap)};
-      draw_cell(context, node * plan_->ranks_per_node + i, low, {low.x + width, low.y + height}, group);
+      const int rank = node * plan_->ranks_per_node + i;
+      draw_cell(context, rank, low, {low.x + width, low.y + height}, cells[static_cast<size_t>(rank)]);
     }
     y += static_cast<float>((plan_->ranks_per_node + a_row - 1) / a_row) * (height + gap) + px(2);
   }
@@ -251,8 +259,7 @@ void ViewMesh::draw_grid(Context& context) {
   ImGui::Dummy({1, px(2)});
 }
 
-void ViewMesh::draw_groups(const Context&) const {
-  const auto groups = plan_->mesh->groups(colour_by_);
+void ViewMesh::draw_groups(const Groups& groups) const {
   const auto node_of = [&](int rank) { return rank / plan_->ranks_per_node; };
   size_t crossing = 0;
   std::vector<std::string> shown;
@@ -280,7 +287,7 @@ void ViewMesh::draw_price(Context& context) const {
       {"tokens a rank", arrow(text::format_count(before.tokens_per_rank), text::format_count(now.tokens_per_rank))},
       {"memory a rank", arrow(bytes_text(before.memory_bytes), bytes_text(now.memory_bytes))},
       {"slowest rank", arrow(fmt::format("{:.0f} %", before.slowest_percent), fmt::format("{:.0f} %", now.slowest_percent))},
-      {"attention bytes a layer", arrow(bytes_text(before.attention_bytes), bytes_text(now.attention_bytes))},
+      {"attention received, a row and layer", arrow(bytes_text(before.row_attention_bytes), bytes_text(now.row_attention_bytes))},
   };
   const float width = ImGui::GetContentRegionAvail().x;
   ImGui::Dummy({1, px(2)});
@@ -310,12 +317,7 @@ void ViewMesh::draw_suggestions(Context& context) {
                     each.price.memory_bytes ? bytes_text(each.price.memory_bytes) : text::format_count(each.price.tokens_per_rank) + " tokens a rank",
                     each.price.slowest_percent, i);
     if (!ImGui::Button(label.c_str())) continue;
-    const std::vector<support_matrix::Change> changes = {{plan_->dimensions[2].key, std::to_string(each.cp)},
-                                                         {plan_->dimensions[3].key, std::to_string(each.tp)}};
-    context.cli_line = changes_line(context, changes);
-    std::vector<recipe::TextEdit> edits;
-    for (const auto& change : changes) edits.push_back(recipe::parse_set("++" + support_matrix::as_override(change)));
-    context.recipe.edit_keys(std::move(edits), EditOrigin::mesh);
+    make_changes(context, {{plan_->dimensions[2].key, std::to_string(each.cp)}, {plan_->dimensions[3].key, std::to_string(each.tp)}});
   }
 }
 
@@ -342,8 +344,9 @@ void ViewMesh::draw(Context& context) {
   for (size_t i = 0; i < plan_->dimensions.size(); ++i) draw_dimension(context, i);
   if (plan_->mesh) {
     draw_colour_choice(context);
-    draw_grid(context);
-    draw_groups(context);
+    const Groups groups = plan_->mesh->groups(colour_by_);
+    draw_grid(context, groups);
+    draw_groups(groups);
   }
   draw_price(context);
   draw_suggestions(context);

@@ -3,6 +3,7 @@
 
 #include <imgui.h>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,13 +23,19 @@ class ViewMesh : public View {
   const std::vector<MeshSuggestion>& suggestions() const { return suggestions_; }
 
  private:
+  using Groups = std::vector<std::vector<int>>;
+  // A rank in its group of the axis that colours.
+  struct Cell {
+    int position = 0, group_size = 1;
+    bool lit = false;  // with the whole group
+  };
   void update(Context& context);
   void draw_sentence() const;
   void draw_dimension(Context& context, size_t index);
   void draw_colour_choice(Context& context);
-  void draw_grid(Context& context);
-  void draw_cell(Context& context, int rank, ImVec2 low, ImVec2 high, const std::vector<int>& group);
-  void draw_groups(const Context& context) const;
+  void draw_grid(Context& context, const Groups& groups);
+  void draw_cell(Context& context, int rank, ImVec2 low, ImVec2 high, const Cell& cell);
+  void draw_groups(const Groups& groups) const;
   void draw_price(Context& context) const;
   void draw_suggestions(Context& context);
   void set(Context& context, const MeshDimension& dimension, int value);
@@ -43,6 +50,7 @@ class ViewMesh : public View {
   bool hold_data_ = false;
   int hovered_rank_ = -1, locked_rank_ = -1;
   std::vector<MeshSuggestion> suggestions_;
+  std::filesystem::path suggested_for_;
   bool suggesting_ = false, suggested_ = false;
 };
 

@@ -40,13 +40,28 @@ class Prepare : public ConsoleTest {
   }
 };
 
-TEST_F(Prepare, WithoutARecipeEachViewSaysWhatToDo) {
-  for (const char* id : {"launch", "guards", "mesh", "memory", "flow"}) {
-    open(demo_options(1, id));
-    frames(2);
-    EXPECT_FALSE(context().recipe.is_open());
-    EXPECT_TRUE(context().commands.refusal("recipe.launch", context()).has_value());
-  }
+TEST_F(Prepare, ADemonstrationStartsNoRuns) {
+  open_sample("demo-sft-cp2.yaml");
+  ASSERT_EQ(context().recipe.guards(support_matrix::Target::ringwright).first_refused(), nullptr);
+  EXPECT_THAT(context().commands.refusal("recipe.launch", context()).value_or(""), ::testing::StartsWith("a demonstration starts no runs"));
+  EXPECT_FALSE(context().commands.run("recipe.launch", context()));
+  EXPECT_FALSE(context().recipe.is_launching());
+}
+
+TEST_F(Prepare, SuggestionsAreOfTheRecipeThatIsShown) {
+  open_sample("demo-sft-cp2.yaml");
+  ASSERT_TRUE(context().commands.run("mesh.suggest", context()));
+  ASSERT_TRUE(eventually([&] { return !view<ViewMesh>("mesh").suggestions().empty(); }));
+  std::filesystem::copy_file(sample("demo-sft-cp2.yaml"), folder_.path() / "recipes/other.yaml");
+  context().recipe.open(folder_.path() / "recipes/other.yaml");
+  settle();
+  ASSERT_EQ(context().recipe.document().file().filename(), "other.yaml");
+  EXPECT_TRUE(view<ViewMesh>("mesh").suggestions().empty());
+
+  ASSERT_TRUE(context().commands.run("mesh.suggest", context()));
+  context().recipe.open(sample("demo-sft-cp2.yaml"));  // before they have come
+  settle();
+  EXPECT_TRUE(view<ViewMesh>("mesh").suggestions().empty());
 }
 
 TEST_F(Prepare, ARecipeIsReadCheckedAndShownByAllViews) {

@@ -5,7 +5,9 @@
 #include <fstream>
 
 #include "console/gui/recipe/completion.h"
+#include "console/gui/recipe/form_fields.h"
 #include "console/gui/recipe/guard_rows.h"
+#include "console/gui/recipe/line_ends.h"
 #include "console/gui/recipe/mesh_plan.h"
 #include "tests/support/eventually.h"
 #include "tests/support/temporary_folder.h"
@@ -32,6 +34,12 @@ class CheckedRecipeTest : public ::testing::Test {
   }
   CheckedRecipe child(const std::string& own) const { return check("defaults: base.yaml\n" + own); }
 
+  static void write_model(const std::filesystem::path& folder) {
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "config.json") << R"({"model_type": "llama", "architectures": ["LlamaForCausalLM"], "vocab_size": 512, "hidden_size": 64,
+      "intermediate_size": 160, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2})";
+  }
+
   test::TemporaryFolder folder_;
 };
 
@@ -41,7 +49,7 @@ TEST_F(CheckedRecipeTest, ATextThatIsNoYamlSaysWhere) {
   EXPECT_GT(checked.fault_line, 1);
   EXPECT_EQ(checked.recipe, nullptr);
   EXPECT_TRUE(guard_list(checked, Target::ringwright).rows.empty());
-  EXPECT_EQ(target_words(checked, Target::ringwright), "not checked");
+  EXPECT_EQ(target_words(guard_list(checked, Target::ringwright)), "not checked");
 }
 
 TEST_F(CheckedRecipeTest, WhatIsMissingIsSkippedAndNeverPassed) {
@@ -57,14 +65,14 @@ TEST_F(CheckedRecipeTest, AGuardThatCannotBeAskedIsSkippedAsAnInternalError) {
   const GuardList guards = guard_list(checked, Target::ringwright);
   EXPECT_EQ(guards.counts[static_cast<size_t>(GuardState::passed)], 0);
   EXPECT_GT(guards.counts[static_cast<size_t>(GuardState::skipped)], 10);
-  EXPECT_EQ(target_words(checked, Target::ringwright), "not checked");
+  EXPECT_EQ(target_words(guards), "not checked");
 }
 
 TEST_F(CheckedRecipeTest, ARefusalComesFirstWithItsPlaceInThisText) {
   const CheckedRecipe checked = child("policy:\n  dtensor_cfg:\n    context_parallel_size: 3\n");
   const GuardList guards = guard_list(checked, Target::ringwright);
   ASSERT_NE(guards.first_refused(), nullptr);
-  EXPECT_THAT(target_words(checked, Target::ringwright), ::testing::StartsWith("refused"));
+  EXPECT_THAT(target_words(guards), ::testing::StartsWith("refused"));
 }
 
 TEST_F(CheckedRecipeTest, AnUnknownKeyIsAWarningAtItsLine) {
@@ -82,6 +90,48 @@ TEST_F(CheckedRecipeTest, LinesSayWhatParentsHaveAndWhatInterpolationsComeTo) {
   EXPECT_EQ(checked.line_ends[3], "base.yaml:15 has 1");
   EXPECT_THAT(checked.line_ends[4], ::testing::StartsWith("= 1024"));
   EXPECT_EQ(checked.line_ends[0], "");
+}
+
+TEST_F(CheckedRecipeTest, AValueIsShortenedBehindItsLineAndNowhereElse) {
+  const std::string name = "a/" + std::string(60, 'b') + "/" + std::string(60, 'c');
+  const CheckedRecipe checked = child("policy:\n  model_name: " + name + "\n  tokenizer:\n    name: \"${policy.model_name}\"\n");
+  EXPECT_EQ(value_text(*checked.recipe, "policy.model_name"), name);
+  const auto field = std::find_if(form_fields().begin(), form_fields().end(), [](const FormField& each) { return each.key == "policy.model_name"; });
+  ASSERT_NE(field, form_fields().end());
+  EXPECT_EQ(field_value(*field, checked).value, name) << "the form writes back what it shows";
+  EXPECT_THAT(checked.line_ends, ::testing::Contains(::testing::AllOf(::testing::StartsWith("= a/bbb"), ::testing::HasSubstr("[...]"))));
+}
+
+TEST_F(CheckedRecipeTest, AModelsFolderMayHaveALongPath) {
+  const std::filesystem::path model = folder_.path() / std::string(100, 'm');
+  write_model(model);
+  EXPECT_TRUE(child("policy:\n  model_name: " + model.string() + "\n").model);
+}
+
+TEST_F(CheckedRecipeTest, ANameThatNoFileCanHaveIsNoEndOfTheProgram) {
+  for (const size_t bytes : {size_t{300}, size_t{10'000}}) {
+    const CheckedRecipe checked = child("policy:\n  model_name: " + std::string(bytes, 'x') + "\n");
+    EXPECT_NE(checked.recipe, nullptr);
+    EXPECT_FALSE(checked.model);
+  }
+}
+
+TEST_F(CheckedRecipeTest, TheRanksAreThoseOfTheCluster) {
+  EXPECT_EQ(child("").ranks, 4);
+  EXPECT_EQ(child("cluster:\n  num_nodes: 2\n").nodes, 2);
+  EXPECT_EQ(child("cluster:\n  num_nodes: two\n").ranks, 0);
+}
+
+TEST_F(CheckedRecipeTest, ThePriceCountsTheTokensThatTheMemoryIsOf) {
+  write_model(folder_.path() / "model");
+  const std::string model = "policy:\n  model_name: " + (folder_.path() / "model").string() + "\n";
+  const CheckedRecipe rows = child(model);
+  ASSERT_TRUE(rows.price && rows.estimate);
+  EXPECT_EQ(rows.price->tokens_per_rank, 512);
+  const CheckedRecipe dynamic = child(model + "  dynamic_batching: {enabled: true, train_mb_tokens: 2048}\n");
+  ASSERT_TRUE(dynamic.price && dynamic.estimate);
+  EXPECT_EQ(dynamic.price->tokens_per_rank, 2048) << "a microbatch of several rows";
+  EXPECT_EQ(dynamic.price->memory_bytes, dynamic.estimate->memory_bytes());
 }
 
 TEST_F(CheckedRecipeTest, EachDimensionOffersWhatMakesAMesh) {
