@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "console/cli/daemon_access.h"
+#include "console/cli/device_list.h"
 #include "console/cli/run_text.h"
 #include "console/cli/verb.h"
 #include "shared/base/text.h"
@@ -58,6 +59,7 @@ int status(const Invocation& invocation) {
     return 0;
   }
   fmt::print("{}{}", describe_daemon(reply), describe_active(reply));
+  print_devices(reply);
   const nlohmann::json counters = reply.value("counters", nlohmann::json::object());
   for (const auto& [name, value] : counters.items())
     if (value.is_number() && value != 0) fmt::print("{:<9} {}\n", "counter", name + " " + value.dump());
@@ -95,7 +97,7 @@ void build(Command& command, Invocation& invocation) {
       .check(from_zero_on());
   set_action(start_command, invocation, [start_options, &invocation] { return start(*start_options, invocation); });
 
-  Command status_command = add_subverb(command, "status", "Whether it runs, since when, with which history and runs");
+  Command status_command = add_subverb(command, "status", "Whether it runs, since when, with which history, runs and devices");
   set_action(status_command, invocation, [&invocation] { return status(invocation); });
 
   Command stop_command = add_subverb(command, "stop", "Stop its runs, then the daemon");

@@ -62,12 +62,13 @@ const ControlServer::Operation ControlServer::kOperations[] = {{"hello", &Contro
                                                                {"alert.result", &ControlServer::alert_result}};
 
 ControlServer::ControlServer(zmq::context_t& context, const Options& options, Ledger& ledger, EventHub& hub, Supervisor& supervisor,
-                             AlertCenter& alerts, int64_t started_unix_ns)
+                             AlertCenter& alerts, const DeviceWatch& devices, int64_t started_unix_ns)
     : options_(options),
       ledger_(ledger),
       hub_(hub),
       supervisor_(supervisor),
       alerts_(alerts),
+      devices_(devices),
       started_unix_ns_(started_unix_ns),
       socket_(context, zmq::socket_type::router) {
   socket_.set(zmq::sockopt::linger, kLinger_ms);
@@ -147,6 +148,7 @@ nlohmann::json ControlServer::status(const json& request) {
   reply["counters"] = std::move(counters);
   reply["orphan_grace_s"] = options_.orphan_grace_s;
   reply["stop_grace_s"] = options_.stop_grace_s;
+  reply["devices"] = devices();
   const auto failing = ledger_.failing();
   reply["store_error"] = failing ? to_json(*failing) : json(nullptr);
   reply["unrecorded"] = json::array();
@@ -157,6 +159,12 @@ nlohmann::json ControlServer::status(const json& request) {
                                    {"failed_rank", state.failed_rank},
                                    {"time_unix_ns", state.time_unix_ns}});
   return reply;
+}
+
+nlohmann::json ControlServer::devices() const {
+  wire::DeviceReport report = *devices_.latest();
+  for (wire::DeviceReading& device : report.devices) device.ranks = supervisor_.ranks_among(device.processes);
+  return wire::to_json(report, wire::now_unix_ns());
 }
 
 nlohmann::json ControlServer::run_launch(const json& request) {

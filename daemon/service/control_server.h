@@ -7,6 +7,7 @@
 #include <zmq.hpp>
 
 #include "daemon/service/alert_center.h"
+#include "daemon/service/device_watch.h"
 #include "daemon/service/event_hub.h"
 #include "daemon/service/ledger.h"
 #include "daemon/service/options.h"
@@ -20,13 +21,15 @@ enum class EndWish { none, after_runs, stop_runs };
 class ControlServer {
  public:
   ControlServer(zmq::context_t& context, const Options& options, Ledger& ledger, EventHub& hub, Supervisor& supervisor, AlertCenter& alerts,
-                int64_t started_unix_ns);
+                const DeviceWatch& devices, int64_t started_unix_ns);
 
   zmq::socket_t& socket() { return socket_; }
   // Listens at the runtime directory's socket: once more after that has been deleted.
   void bind();
   // Answers what waits, at most `kRequestsMax` of them.
   void answer_requests();
+  // This node's devices as they were read last, with the ranks that are on them.
+  nlohmann::json devices() const;
   EndWish end_wish() const { return end_wish_; }
 
   void set_damaged_worker_messages(uint64_t count) { damaged_worker_messages_ = count; }
@@ -58,6 +61,7 @@ class ControlServer {
   EventHub& hub_;
   Supervisor& supervisor_;
   AlertCenter& alerts_;
+  const DeviceWatch& devices_;
   int64_t started_unix_ns_;
   zmq::socket_t socket_;
   EndWish end_wish_ = EndWish::none;

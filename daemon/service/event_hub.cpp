@@ -36,8 +36,8 @@ void EventHub::take_subscriptions() {
 }
 
 void EventHub::welcome() {
-  const std::string body =
-      wire::encode_body({{"version", wire::kProtocolVersion}, {"node_sequence", node_sequence_}, {"started_unix_ns", started_unix_ns_}});
+  const std::string body = wire::encode_body(
+      {{"version", wire::kProtocolVersion}, {"node_sequence", node_sequence_}, {"started_unix_ns", started_unix_ns_}, {"devices", devices_}});
   socket_.send(zmq::buffer(std::string_view(wire::kWelcomeTopic)), zmq::send_flags::sndmore);
   socket_.send(zmq::buffer(body), zmq::send_flags::none);
 }

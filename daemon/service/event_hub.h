@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <zmq.hpp>
 
 #include "shared/wire/message.h"
@@ -19,6 +21,8 @@ class EventHub {
   void publish(const wire::Event& event);
   // Greets new subscribers.
   void take_subscriptions();
+  // What the next welcome says of this node's devices.
+  void set_devices(nlohmann::json devices) { devices_ = std::move(devices); }
   // Tells every subscriber how far we are; sent every second.
   void welcome();
   uint64_t node_sequence() const { return node_sequence_; }  // last published
@@ -28,6 +32,7 @@ class EventHub {
   zmq::socket_t socket_;
   uint64_t node_sequence_;
   int64_t started_unix_ns_;
+  nlohmann::json devices_;
 };
 
 }  // namespace ringwright::service

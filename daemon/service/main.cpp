@@ -37,6 +37,8 @@ void declare_options(CLI::App& app, Options& options) {
   app.add_option("--stop-grace-s", options.stop_grace_s, "Seconds from asking to SIGTERM, and from there to SIGKILL [10]")
       ->check(CLI::Range(0.0, kGraceSecondsMax));
   app.add_option("--control", options.extra_control, "A further control endpoint: tcp://127.0.0.1:PORT");
+  app.add_option("--nvml", options.nvml_library, "The library that devices are read with [libnvidia-ml.so.1, where there is one]")
+      ->envname("RINGWRIGHT_NVML");
   app.add_flag("--exit-when-idle", options.exit_when_idle, "End after the last run");
   app.add_option("--log-level", options.log_level, "trace, debug, info, warn, error or off")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
@@ -99,6 +101,7 @@ int main(int count, char** arguments) {
     if (!options.store.empty()) options.store = std::filesystem::absolute(options.store);
     if (!options.runtime_directory.empty()) options.runtime_directory = std::filesystem::absolute(options.runtime_directory);
     if (!options.worker_program.empty()) options.worker_program = std::filesystem::absolute(options.worker_program);
+    if (options.nvml_library.find('/') != std::string::npos) options.nvml_library = std::filesystem::absolute(options.nvml_library).string();
     if (!options.foreground) background.emplace();
     serve(options, background ? &*background : nullptr);
     return 0;

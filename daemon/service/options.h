@@ -19,6 +19,7 @@ struct Options {
   std::filesystem::path runtime_directory;  // sockets and lock
   std::filesystem::path worker_program;
   std::string extra_control;  // a further endpoint for control, tcp:// on loopback
+  std::string nvml_library;   // that devices are read with; empty: the driver's own
   std::string log_level = "info";
   double orphan_grace_s = 30;
   double stop_grace_s = 10;

@@ -362,6 +362,12 @@ void Run::note_published(const wire::Event& event) {
   latest_tokens_ = std::max(latest_tokens_, number("tokens"));
 }
 
+std::optional<int> Run::rank_of(int64_t process) const {
+  for (const auto& rank : ranks_)
+    if (rank->alive && rank->pid == process) return rank->rank;
+  return std::nullopt;
+}
+
 nlohmann::json Run::summary() const {
   nlohmann::json ranks = nlohmann::json::array();
   for (const auto& rank : ranks_)

@@ -69,6 +69,8 @@ class Run {
   void ping();
   // One of our events, or a worker's, has been committed and published: for summary().
   void note_published(const wire::Event& event);
+  // The rank that is this process.
+  std::optional<int> rank_of(int64_t process) const;
 
   const std::string& id() const { return record_.id; }
   history::RunState state() const { return record_.state; }

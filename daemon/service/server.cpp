@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "daemon/service/background.h"
+#include "daemon/service/nvml.h"
 #include "shared/base/error.h"
 #include "shared/base/failpoint.h"
 #include "shared/base/paths.h"
@@ -67,7 +68,8 @@ Server::Server(const Options& options, InstanceLock& lock)
       hub_(context_, wire::endpoints_in(options.runtime_directory).events, ledger_.node_sequence(), started_unix_ns_),
       alerts_(options.alerts, ledger_, options.store.parent_path()),
       supervisor_(options, ledger_, link_, alerts_, wire::endpoints_in(options.runtime_directory).workers),
-      control_(context_, options, ledger_, hub_, supervisor_, alerts_, started_unix_ns_),
+      devices_(options.nvml_library.empty() ? kNvmlLibrary : options.nvml_library),
+      control_(context_, options, ledger_, hub_, supervisor_, alerts_, devices_, started_unix_ns_),
       signals_(new_signal_fd()) {
   mark_lost_runs();
 }
@@ -187,6 +189,7 @@ void Server::each_second() {
     supervisor_.fail_all_unrecorded("the history cannot record it any more: " + broken->what);
   keep_reachable();
   supervisor_.ping();
+  hub_.set_devices(control_.devices());
   hub_.welcome();
   control_.set_damaged_worker_messages(link_.damaged_count());
 }

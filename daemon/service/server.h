@@ -8,6 +8,7 @@
 
 #include "daemon/service/alert_center.h"
 #include "daemon/service/control_server.h"
+#include "daemon/service/device_watch.h"
 #include "daemon/service/event_hub.h"
 #include "daemon/service/instance_lock.h"
 #include "daemon/service/ledger.h"
@@ -57,6 +58,7 @@ class Server {
   EventHub hub_;
   AlertCenter alerts_;
   Supervisor supervisor_;
+  DeviceWatch devices_;
   ControlServer control_;
   Fd signals_;
   bool ending_ = false, unreachable_ = false;

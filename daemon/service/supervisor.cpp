@@ -210,6 +210,14 @@ void Supervisor::forget_ended() {
   });
 }
 
+std::vector<wire::DeviceRank> Supervisor::ranks_among(const std::vector<int64_t>& processes) const {
+  std::vector<wire::DeviceRank> ranks;
+  for (const auto& [id, run] : runs_)
+    for (const int64_t process : processes)
+      if (const auto rank = run->rank_of(process)) ranks.push_back({id, *rank});
+  return ranks;
+}
+
 nlohmann::json Supervisor::summaries() const {
   nlohmann::json all = nlohmann::json::array();
   for (const auto& [id, run] : runs_) all.push_back(run->summary());

@@ -6,9 +6,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "daemon/service/alert_center.h"
 #include "daemon/service/run.h"
+#include "shared/wire/device_report.h"
 
 namespace ringwright::service {
 
@@ -43,6 +45,8 @@ class Supervisor {
   size_t active() const { return runs_.size(); }
   uint64_t launched() const { return launched_; }
   nlohmann::json summaries() const;
+  // Those of these processes that are ranks of runs that go on.
+  std::vector<wire::DeviceRank> ranks_among(const std::vector<int64_t>& processes) const;
   nlohmann::json counters() const;
 
  private:

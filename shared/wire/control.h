@@ -3,7 +3,8 @@
 //
 //   hello            -> {pid, node, started_unix_ns, store, state_directory, active_runs, node_sequence, ringwright_version}
 //   run.launch       {recipe (resolved map), recipe_text, recipe_path, overrides [text], name, paths, mesh {pp,dp_replicate,dp_shard,cp,tp},
-//                     world_size, threads_per_rank, algorithm, port?, probe?, relaunch_of?, who?, talk?: {workers, and the fields of talk_plan.h}}   -> {run}
+//                     world_size, threads_per_rank, algorithm, port?, probe?, relaunch_of?, who?, talk?: {workers, and the fields of talk_plan.h}} ->
+//                     {run}
 //   run.stop         {run, force: bool, mode?: "after-step" | "after-checkpoint" | "now", who?}                     -> {state}
 //   run.pause, run.resume, run.checkpoint {run, who?}                                                              -> {state}
 //   run.set          {run, key, value, who?}: one of settable_keys() (steering.h)                                  -> {state}
@@ -12,13 +13,13 @@
 //   snapshot         {} -> {node_sequence, runs: [...]}: the state of all active runs as of node_sequence
 //   events.range     {from, to, limit, run?} -> {events: [[topic, header, body], ...], next, oldest}: committed events by node_sequence, of one
 //                     run where `run` is given. `next`: where to go on; `oldest`: what lies before it has been pruned from the journal
-//   status           {} -> hello's fields and {counters: {name: number}}: how often each bound was hit
+//   status           {} -> hello's fields and {counters: {name: number}}: how often each bound was hit; {devices}: see device_report.h
 //   alert.test       {} -> {test, command [text], time_limit_s}: the command for alerts is called with a made-up one
 //   alert.result     {test} -> {done, good, what, seconds}: how that call went
 //   daemon.stop      {drain: bool}     -> {}: drain waits for the runs, otherwise they are stopped first
 //
 // Events: XPUB at <runtime directory>/events.sock. On subscribing, a subscriber gets a welcome message: topic "welcome", then one
-// MessagePack map {version, node_sequence, started_unix_ns}. It then asks for a snapshot or a range up to that number and drops what it
+// MessagePack map {version, node_sequence, started_unix_ns, devices}. It then asks for a snapshot or a range up to that number and drops what it
 // has twice. The same message is sent every second, so that silence means trouble and a loss at the end of a burst is seen too.
 #pragma once
 
@@ -31,6 +32,7 @@
 #include <string>
 #include <vector>
 
+#include "shared/wire/device_report.h"
 #include "shared/wire/message.h"
 
 namespace ringwright::wire {
@@ -69,6 +71,7 @@ class EventStream {
     uint64_t node_sequence = 0;       // up to here everything has been delivered
     uint64_t gaps = 0, repaired = 0;  // events missed on the wire; those of them fetched from the store
     int64_t last_message_unix_ns = 0;
+    std::shared_ptr<const DeviceReport> devices;  // the node's, as its last heartbeat has them; null: it has sent none
   };
   // `after`: the last node_sequence that the caller has; events after it are delivered, the missing ones fetched first. With `run`, only
   // that run's events are delivered (the numbers of the others count as seen).

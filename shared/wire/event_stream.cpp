@@ -102,6 +102,7 @@ struct EventStream::Impl {
 
   void take_welcome(const nlohmann::json& welcome) {
     heard();
+    take_devices(welcome);
     const auto number = welcome.value("node_sequence", uint64_t{0});
     const auto started = welcome.value("started_unix_ns", int64_t{0});
     if (daemon_started != 0 && started != daemon_started && number < last) set_last(number);  // another daemon with another store
@@ -110,6 +111,15 @@ struct EventStream::Impl {
     if (number <= last) return;
     if (!first && number > wanted) count_gap(number - std::max(last, wanted));
     wanted = std::max(wanted, number);
+  }
+
+  // An older daemon sends none.
+  void take_devices(const nlohmann::json& welcome) {
+    const auto found = welcome.find("devices");
+    if (found == welcome.end() || !found->is_object()) return;
+    auto devices = std::make_shared<const DeviceReport>(device_report_from_json(*found, now_unix_ns()));
+    const std::lock_guard lock(mutex);
+    known.devices = std::move(devices);
   }
 
   void take_event(std::string topic, std::string_view header, std::string_view body) {

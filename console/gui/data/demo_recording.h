@@ -27,6 +27,9 @@ std::string log_text_at(int index, int64_t step);
 int64_t tokens_at(int index, int64_t step);
 std::vector<history::SpanRecord> spans_at(int index, const history::RunRecord& run, int64_t step);
 
+// The node's devices at that time: the first is at its power limit, the last lost memory cells.
+wire::DeviceReport devices_at(int64_t now_unix_ns);
+
 // A history file with the first `runs` runs; `details_max` of them with metrics, logs and all else.
 void write_history(const std::filesystem::path& file, int runs, int details_max);
 

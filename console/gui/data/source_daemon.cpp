@@ -92,6 +92,7 @@ class DaemonSource : public Source {
       if (const auto request = requests_.next(stop, kStatusEvery)) serve(stop, *request, endpoints);
       const wire::EventStream::Status status = stream.status();
       push_link(link_state(status.connection), status);
+      push_devices(status);
       connected_ = status.connection == wire::EventStream::Connection::connected || status.connection == wire::EventStream::Connection::stale;
       if (status.connection == wire::EventStream::Connection::lost) break;
     }
@@ -171,6 +172,12 @@ class DaemonSource : public Source {
     queue_.push(LinkChanged{link});
   }
 
+  void push_devices(const wire::EventStream::Status& status) {
+    if (status.last_message_unix_ns == 0 || status.devices == devices_) return;
+    devices_ = status.devices;
+    queue_.push(DevicesRead{devices_});
+  }
+
   UpdateQueue& queue_;
   std::atomic<bool> connected_{false};
   std::shared_ptr<HistoryFeed> feed_;
@@ -179,6 +186,7 @@ class DaemonSource : public Source {
   std::mutex store_mutex_;
   std::filesystem::path store_ = paths::default_store();
   uint64_t sequence_ = 0;
+  std::shared_ptr<const wire::DeviceReport> devices_;
   Requests requests_;
   std::jthread thread_;
 };

@@ -39,6 +39,7 @@ class DemoSource : public Source {
     std::vector<history::RunRecord> records;
     for (int i = 0; i < runs; ++i) records.push_back(demo::record_of(i));
     queue_.push(LinkChanged{link()});
+    push_devices();
     for (int i = 0; i < runs; ++i) index_of_[records[static_cast<size_t>(i)].id] = i;
     records_ = records;
     queue_.push(RunsRead{std::move(records)});
@@ -100,6 +101,8 @@ class DemoSource : public Source {
     return link;
   }
 
+  void push_devices() { queue_.push(DevicesRead{std::make_shared<const wire::DeviceReport>(demo::devices_at(now_unix_ns()))}); }
+
   void push_latest(int index) {
     const history::RunRecord& run = records_[static_cast<size_t>(index)];
     LatestRead update{run.id, demo::latest_of(index, run)};
@@ -134,6 +137,7 @@ class DemoSource : public Source {
       if (records_[i].state == RunState::running) step_on(static_cast<int>(i), tick);
     }
     queue_.push(LinkChanged{link()});
+    push_devices();
   }
 
   void step_on(int index, int64_t tick) {

@@ -252,6 +252,7 @@ void State::take(DetailsFailed& update) {
   }
 }
 
+void State::take(DevicesRead& update) { devices_ = std::move(update.report); }
 void State::take(LinkChanged& update) { link_ = update.link; }
 void State::take(Notice& notice) { notices_.push_back(std::move(notice)); }
 void State::take(SourceFailed& update) { failure_ = update.error; }

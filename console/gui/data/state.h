@@ -15,6 +15,7 @@
 #include "console/gui/data/series.h"
 #include "shared/base/error.h"
 #include "shared/history/records.h"
+#include "shared/wire/device_report.h"
 #include "shared/wire/message.h"
 
 namespace ringwright::gui {
@@ -98,14 +99,17 @@ struct DetailsFailed {
   std::string run;
   ErrorParts error;
 };
+struct DevicesRead {
+  std::shared_ptr<const wire::DeviceReport> report;  // null: the daemon sends none
+};
 struct LinkChanged {
   Link link;
 };
 struct SourceFailed {
   ErrorParts error;
 };
-using Update =
-    std::variant<RunsRead, LatestRead, AlertsRead, NotesRead, RunsGone, DetailsRead, DetailsFailed, wire::Event, LinkChanged, Notice, SourceFailed>;
+using Update = std::variant<RunsRead, LatestRead, AlertsRead, NotesRead, RunsGone, DetailsRead, DetailsFailed, wire::Event, DevicesRead, LinkChanged,
+                            Notice, SourceFailed>;
 
 class State {
  public:
@@ -121,6 +125,8 @@ class State {
   void mark_reading(const std::string& id);
 
   const Link& link() const { return link_; }
+  // Of the node that we are, or were last, connected to; null: it sends none.
+  const std::shared_ptr<const wire::DeviceReport>& devices() const { return devices_; }
   const std::optional<ErrorParts>& failure() const { return failure_; }
   std::vector<Notice> take_notices();
   uint64_t events_applied() const { return events_applied_; }
@@ -136,6 +142,7 @@ class State {
   void take(RunsGone& update);
   void take(DetailsFailed& update);
   void take(wire::Event& event);
+  void take(DevicesRead& update);
   void take(LinkChanged& update);
   void take(Notice& notice);
   void take(SourceFailed& update);
@@ -148,6 +155,7 @@ class State {
   std::vector<std::shared_ptr<Run>> runs_;
   std::unordered_map<std::string, std::shared_ptr<Run>> by_id_;
   Link link_;
+  std::shared_ptr<const wire::DeviceReport> devices_;
   std::optional<ErrorParts> failure_;
   std::vector<Notice> notices_;
   bool runs_known_ = false;

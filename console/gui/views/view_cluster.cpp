@@ -1,10 +1,12 @@
-// Cluster: the ranks of the current run by their last sign of life; those that need a look come first.
+// Cluster: the node's devices, and the ranks of the current run by their last sign of life; those that need a look come first.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "console/gui/data/run_text.h"
+#include "console/gui/views/device_table.h"
 #include "console/gui/views/view.h"
+#include "console/gui/widgets/health.h"
 #include "console/gui/widgets/table.h"
 #include "console/gui/widgets/widgets.h"
 #include "shared/base/text.h"
@@ -12,9 +14,7 @@
 namespace ringwright::gui {
 namespace {
 
-constexpr double kStaleSeconds = 3, kLostSeconds = 15;
-
-enum class Health { live, stale, lost, over };
+constexpr float kDevicesShare = 0.55F;  // of the view, at most
 
 struct Row {
   const history::RankStatus* status;
@@ -22,20 +22,7 @@ struct Row {
   Health health;
 };
 
-Health health_of(const Run& run, double age_s) {
-  if (history::is_final(run.record.state)) return Health::over;
-  return age_s >= kLostSeconds ? Health::lost : age_s >= kStaleSeconds ? Health::stale : Health::live;
-}
-
-Token token_of(Health health) {
-  static constexpr Token tokens[] = {Token::ok, Token::warn, Token::error, Token::neutral};
-  return tokens[static_cast<size_t>(health)];
-}
-
-const Icon& icon_of(Health health) {
-  static const Icon* const list[] = {&icons::check_circle, &icons::triangle, &icons::ring, &icons::minus_circle};
-  return *list[static_cast<size_t>(health)];
-}
+Health health_of(const Run& run, double age_s) { return history::is_final(run.record.state) ? Health::over : health_at(age_s); }
 
 std::vector<Row> rows_of(const Context& context, const Run& run) {
   std::vector<Row> rows;
@@ -67,6 +54,7 @@ class ViewCluster : public View {
   }
 
   void draw(Context& context) override {
+    draw_devices(context, kDevicesShare);
     const auto run = context.run();
     if (!run) {
       empty_state("No run is selected", "Click a run in Runs to see how its ranks are");
@@ -80,7 +68,8 @@ class ViewCluster : public View {
     if (rows.empty()) {
       const std::string ranks =
           fmt::format("{} has {} rank{}; none has reported yet", run->record.name, run->record.world_size, run->record.world_size == 1 ? "" : "s");
-      empty_state("No devices reported", ranks + ". What this machine has: ringwright doctor");
+      empty_state(context.state.devices() && !context.state.devices()->devices.empty() ? "No rank has reported" : "No devices reported",
+                  ranks + ". What this machine has: ringwright doctor");
       return;
     }
     draw_head(context, *run, rows);
@@ -101,21 +90,20 @@ class ViewCluster : public View {
 
   static void draw_table(Context& context, const Run& run, const std::vector<Row>& rows) {
     const float width = ImGui::GetContentRegionAvail().x / scale();
-    const bool wide = width > 560, roomy = width > 760;
+    const bool roomy = width > 760;
     std::vector<TableColumn> columns = {
         {"", 16}, {"rank", 34, true}, {"step", 52, true}, {"CPU", 92, true}, {"memory, of its peak", roomy ? 170.0F : 0, true}};
-    if (wide) columns.insert(columns.end(), {{"GPU", 36, true}, {"power", 44, true}, {"temp", 40, true}});
     columns.push_back({"last", 66, true});
     if (roomy) columns.push_back({"", 0});  // a bar and its number stay together, however wide the view is
     if (!begin_table("###cluster.table", columns)) return;
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(rows.size()));
     while (clipper.Step())
-      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) draw_row(context, run, rows[static_cast<size_t>(i)], wide);
+      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) draw_row(context, run, rows[static_cast<size_t>(i)]);
     end_table();
   }
 
-  static void draw_row(Context& context, const Run& run, const Row& row, bool wide) {
+  static void draw_row(Context& context, const Run& run, const Row& row) {
     const history::RankStatus& status = *row.status;
     ImGui::PushID(status.rank);
     if (table_row("###row", context.selection.rank == status.rank)) context.selection.rank = status.rank;
@@ -130,12 +118,8 @@ class ViewCluster : public View {
     const double of_peak =
         status.resident_bytes_max > 0 ? static_cast<double>(status.resident_bytes) / static_cast<double>(status.resident_bytes_max) : -1;
     bar_cell(of_peak, text::format_bytes(status.resident_bytes), past ? Token::text3 : Token::accent);
-    for (int i = 0; wide && i < 3; ++i) number_cell("-", Token::text3);  // the ranks' heartbeats carry no reading of a device
-    const bool dead = row.health == Health::lost;
-    const std::string age = row.age_s < 10 ? fmt::format("{:.1f} s", row.age_s) : text::format_elapsed(row.age_s);
-    const Token age_ink = dead ? Token::error : row.health == Health::stale ? Token::warn : Token::text2;
-    text_right(history::is_final(run.record.state) ? time_of_day_text(status.time_unix_ns) : (dead ? "lost " : "") + age,
-               ImGui::GetContentRegionAvail().x, Role::number, color(age_ink));
+    text_right(row.health == Health::over ? time_of_day_text(status.time_unix_ns) : age_text(row.age_s, row.health), ImGui::GetContentRegionAvail().x,
+               Role::number, color(age_ink(row.health)));
     ImGui::PopID();
   }
 };

@@ -66,6 +66,24 @@ TEST_F(RunVerb, CtrlCStopsTheRun) {
   EXPECT_THAT(outcome.err, HasSubstr("once more kills"));
 }
 
+TEST_F(RunVerb, DaemonStatusShowsTheDevices) {
+  ASSERT_EQ(ringwright({"daemon", "stop"}).exit_code, 0);
+  const auto restart = [&](const std::string& library) {
+    EXPECT_EQ(Program(folder_.path(), {"--nvml", library}, "ringwrightd").wait().exit_code, 0);
+    Outcome status;
+    const auto has_read = [&] { return (status = ringwright({"daemon", "status"})).out.find("nothing has been read yet") == std::string::npos; };
+    EXPECT_TRUE(test::eventually(has_read));
+    return status.out;
+  };
+  const std::string out = restart(std::string(RINGWRIGHT_BINARY_DIR) + "/tests/fake_nvml.so");
+  for (const char* text : {"devices   2, driver 580.65.06", "Fake H100", "87 %", "61 GiB of 80 GiB", "655 W of 700 W", "64 °C",
+                           "ECC 2 uncorrected; power cap, thermal slowdown", "none; no reading: throttling, ECC"})
+    EXPECT_THAT(out, HasSubstr(text));
+  EXPECT_EQ(json_of({"daemon", "status"})["devices"]["list"].size(), 2u);
+  ASSERT_EQ(ringwright({"daemon", "stop"}).exit_code, 0);
+  EXPECT_THAT(restart("/nowhere/libnvidia-ml.so.1"), HasSubstr("devices   no reading: NVML"));
+}
+
 // T36: a daemon that is stopped (SIGSTOP) accepts connections, for the system does, and says nothing. Whoever waits for it can leave.
 class FrozenDaemon : public RunVerb {
  protected:

@@ -72,8 +72,12 @@ void SmallDaemon::take_commands() {
 
 void SmallDaemon::welcome() {
   events_.send(zmq::str_buffer("welcome"), zmq::send_flags::sndmore);
-  events_.send(zmq::buffer(encode_body({{"version", kProtocolVersion}, {"node_sequence", stored_.size()}, {"started_unix_ns", 1}})),
-               zmq::send_flags::none);
+  nlohmann::json body = {{"version", kProtocolVersion}, {"node_sequence", stored_.size()}, {"started_unix_ns", 1}};
+  {
+    const std::lock_guard lock(mutex_);
+    if (!devices_.is_null()) body["devices"] = devices_;
+  }
+  events_.send(zmq::buffer(encode_body(body)), zmq::send_flags::none);
 }
 
 void SmallDaemon::answer() {
