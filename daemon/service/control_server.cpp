@@ -37,7 +37,11 @@ nlohmann::json run_to_json(const history::RunRecord& run) {
           {"ended_unix_ns", run.ended_unix_ns},
           {"failed_rank", run.failed_rank},
           {"last_step", run.last_step},
-          {"color_index", run.color_index}};
+          {"color_index", run.color_index},
+          {"segment", run.segment},
+          {"archived", run.archived},
+          {"tags", run.tags},
+          {"recipe_path", run.recipe_path}};
 }
 
 Error bad_request(const std::string& why) {
@@ -133,6 +137,7 @@ nlohmann::json ControlServer::hello(const json&) {
           {"started_unix_ns", started_unix_ns_},
           {"store", options_.store.string()},
           {"state_directory", options_.store.parent_path().string()},
+          {"runtime_directory", options_.runtime_directory.string()},
           {"active_runs", supervisor_.active()},
           {"exit_when_idle", options_.exit_when_idle},
           {"node_sequence", hub_.node_sequence()},

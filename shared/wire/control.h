@@ -1,7 +1,7 @@
 // The daemon's control protocol: ROUTER at <runtime directory>/control.sock. A request is one MessagePack map
 // {version, id, op, ...}, the reply {version, id, ok: true, ...} or {version, id, ok: false, error: ErrorParts as a map}.
 //
-//   hello            -> {pid, node, started_unix_ns, store, state_directory, active_runs, node_sequence, ringwright_version}
+//   hello            -> {pid, node, started_unix_ns, store, state_directory, runtime_directory, active_runs, node_sequence, ringwright_version}
 //   run.launch       {recipe (resolved map), recipe_text, recipe_path, overrides [text], name, paths, mesh {pp,dp_replicate,dp_shard,cp,tp},
 //                     world_size, threads_per_rank, algorithm, port?, probe?, relaunch_of?, who?, talk?: {workers, and the fields of talk_plan.h}} ->
 //                     {run}

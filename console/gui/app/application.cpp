@@ -33,6 +33,7 @@ constexpr double kMeasureSeconds = 1;
 std::unique_ptr<Source> source_for(const Options& options, UpdateQueue& queue) {
   if (options.demo_runs > 0) return make_demo_source(queue, options.demo_runs, !options.screenshot);
   if (options.store) return make_history_source(queue, *options.store);
+  if (options.connect) return make_ssh_source(queue, *options.connect);
   return make_daemon_source(queue);
 }
 

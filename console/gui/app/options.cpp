@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "console/gui/data/ssh_place.h"
 #include "shared/base/error.h"
 
 namespace ringwright::gui {
@@ -23,7 +24,7 @@ void read_size(const std::string& size, Options& options) {
 
 std::optional<Options> parse_options(int argc, char** argv) {
   Options options;
-  std::string file, store, recipe, screenshot, size = "1600x900";
+  std::string file, store, connect, recipe, screenshot, size = "1600x900";
   CLI::App app{
       "Ringwright's window: watch runs live, find them again, see how a layout shards a sequence.\n"
       "Without FILE it connects to the daemon of this user, and shows the history file while none runs.",
@@ -31,6 +32,8 @@ std::optional<Options> parse_options(int argc, char** argv) {
   app.set_version_flag("--version", "ringwright-console " RINGWRIGHT_VERSION);
   app.add_option("FILE", file, "History file to open read-only, or a recipe (.yaml) to edit");
   app.add_option("--store", store, "The same as FILE");
+  app.add_option("--connect", connect,
+                 "Show the daemon of another node: ssh://[user@]host[:port][/folder of its sockets]; ssh has to log in without a question");
   app.add_option("--recipe", recipe, "Recipe to open in the Prepare workspace");
   app.add_option("--demo", options.demo_runs, "Show N synthetic runs; needs no daemon and no file")->check(CLI::Range(1, kDemoRunsMax));
   app.add_flag("--read-only", options.read_only, "Take away what changes runs");
@@ -60,9 +63,13 @@ std::optional<Options> parse_options(int argc, char** argv) {
   if (options.recipe && app.count("--view") == 0) options.view = "prepare";
   if (!store.empty()) options.store = store;
   if (!screenshot.empty()) options.screenshot = screenshot;
-  if (options.store && options.demo_runs > 0) {
-    throw Error({"RW-GUI-004", "--demo and a history file were both given", "command line", "one of them", "leave one out", ExitCode::usage});
+  if (!connect.empty()) {
+    ssh_place(connect);  // a wrong address is refused before there is a window
+    options.connect = connect;
   }
+  if (options.store.has_value() + options.connect.has_value() + (options.demo_runs > 0) > 1)
+    throw Error({"RW-GUI-004", "more than one of --demo, --connect and a history file were given", "command line", "one of them", "leave one out",
+                 ExitCode::usage});
   return options;
 }
 

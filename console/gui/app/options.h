@@ -9,6 +9,7 @@ namespace ringwright::gui {
 
 struct Options {
   std::optional<std::filesystem::path> store;       // a history file instead of the daemon
+  std::optional<std::string> connect;               // ssh://host: a daemon of another node
   std::optional<std::filesystem::path> recipe;      // to open in Prepare
   int demo_runs = 0;                                // > 0: a demonstration in memory
   std::optional<std::filesystem::path> screenshot;  // render one picture and exit

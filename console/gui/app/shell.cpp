@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "console/gui/data/link_text.h"
 #include "console/gui/services/confirmation.h"
 #include "console/gui/services/layouts.h"
 #include "console/gui/services/style.h"
@@ -352,9 +353,8 @@ void Shell::draw_command_box(float bar_width) {
 void Shell::draw_connection(float right, float height) {
   const Link& link = context_.state.link();
   const LinkLook look = link_look(link.state);
-  std::string place = link.place;
-  if (link.state == LinkState::stale || link.state == LinkState::lost)
-    place += "  " + text::format_elapsed(context_.age_s(link.last_message_unix_ns)) + " ago";
+  const int64_t now = context_.source.now_unix_ns();
+  const std::string place = link_place_text(link, now);
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float middle = ImGui::GetWindowPos().y + height / 2;
   const float place_width = std::min(text_width(place, Role::axis), px(170)), word_width = text_width(look.word, Role::body);
@@ -363,6 +363,10 @@ void Shell::draw_connection(float right, float height) {
   x -= word_width + px(10);
   text_at(list, {x, middle - font_px(Role::body) / 2 - px(1)}, look.word, Role::body, color(Token::text));
   draw_icon(list, link_icon(link.state), {x - px(13), middle}, 15, color(look.token));
+  if (!ImGui::IsWindowHovered() || !ImGui::IsMouseHoveringRect({x - px(21), middle - px(12)}, {right, middle + px(12)})) return;
+  ImGui::BeginTooltip();
+  for (const std::string& line : link_lines(link, now)) text(line, Role::label);
+  ImGui::EndTooltip();
 }
 
 void Shell::draw_right_of_bar(float bar_width, float height) {
@@ -421,7 +425,7 @@ void Shell::draw_status_bar(float height) {
            text::format_value(std::round(context_.frame_ms * 10) / 10) + " ms";
   const float right_width = text_width(right, Role::axis);
   text_at(list, {origin.x + width - px(12) - right_width, text_y}, right, Role::axis, color(Token::text2));
-  const std::string& line = context_.cli_line;
+  const std::string line = context_.source.command_here(context_.cli_line);
   draw_icon(list, icons::console, {origin.x + px(19), origin.y + height / 2}, 14, color(Token::text3));
   if (!line.empty()) {
     const float room = width - right_width - px(90), line_width = std::min(room, text_width(line, Role::axis));

@@ -51,16 +51,22 @@ class Source {
   virtual std::string why_no_edits() const = 0;
   // Changes the history file; the outcome comes as a Notice and as RunsRead or RunsGone.
   virtual void edit(Edit edit) = 0;
-  // The file that questions go to; empty when there is none. May wait for the file to be made: not for the draw thread.
+  // The file that questions go to; empty when there is none. Throws Error where it is out of reach. May wait for the file to be made: not for the
+  // draw thread.
   virtual std::filesystem::path history_file() = 0;
   // The clock that ages and elapsed times are measured by.
   virtual int64_t now_unix_ns() const = 0;
   // What `ringwright` needs to see the same data: "" or "--store FILE".
   virtual std::string cli_arguments() const = 0;
+  // A command line of `ringwright` as it has to be typed on this machine.
+  virtual std::string command_here(const std::string& line) const { return line; }
 };
 
 // The daemon of this user; while none runs, the history file, and a look for the daemon every 3 s.
 std::unique_ptr<Source> make_daemon_source(UpdateQueue& queue);
+// The daemon of another node, through a forwarded connection that is made anew whenever it ends. `address` as ssh_place() takes it; throws what that
+// throws, and Error RW-SSH-007, RW-SSH-008 where no folder can be had for the sockets.
+std::unique_ptr<Source> make_ssh_source(UpdateQueue& queue, const std::string& address);
 // A history file, read-only; what another process adds to it is followed.
 std::unique_ptr<Source> make_history_source(UpdateQueue& queue, const std::filesystem::path& file);
 // `runs` synthetic runs, the same at each start. With `live` the running ones go on; otherwise the clock stands still.

@@ -1,42 +1,21 @@
-#include <array>
 #include <atomic>
-#include <iostream>
 #include <thread>
 
 #include "console/gui/data/guarded.h"
 #include "console/gui/data/history_edits.h"
 #include "console/gui/data/history_feed.h"
 #include "console/gui/data/requests.h"
+#include "console/gui/data/run_orders.h"
 #include "shared/base/paths.h"
 #include "shared/wire/control.h"
-#include "shared/wire/requester.h"
 
 namespace ringwright::gui {
 namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kAnswerTimeout{1500};  // also the longest that closing the window can wait for a daemon that hangs (T36)
 constexpr milliseconds kRetryEvery{3000};
 constexpr milliseconds kStatusEvery{250};
-
-struct OrderEntry {
-  const char* operation;
-  const char* mode;
-  std::string done;
-};
-// In the order of Order.
-const std::array<OrderEntry, 6> kOrders = {{{"run.stop", "", "stopped"},
-                                            {"run.stop", "after-checkpoint", "stopped after a checkpoint"},
-                                            {"run.stop", "", "killed"},
-                                            {"run.pause", "", "paused"},
-                                            {"run.resume", "", "resumed"},
-                                            {"run.checkpoint", "", "asked for a checkpoint"}}};
-
-LinkState link_state(wire::EventStream::Connection connection) {
-  static constexpr LinkState states[] = {LinkState::connecting, LinkState::connected, LinkState::stale, LinkState::lost};
-  return states[static_cast<size_t>(connection)];
-}
 
 class DaemonSource : public Source {
  public:
@@ -47,8 +26,7 @@ class DaemonSource : public Source {
   ~DaemonSource() override {
     thread_.request_stop();
     thread_.join();
-    for (const Request& request : requests_.rest())
-      if (const auto* order = std::get_if<RunOrder>(&request)) tell_terminal(order->run + ": not delivered, the console was closed");
+    tell_undelivered(requests_);
   }
 
   void want_details(const std::string& run) override { requests_.add(Details{run}); }
@@ -134,32 +112,9 @@ class DaemonSource : public Source {
     } else if (const auto* edit = std::get_if<Edit>(&request)) {
       edit_history(queue_, history_file(), *edit);
     } else if (const auto* order = std::get_if<RunOrder>(&request)) {
-      pass_on(stop, *order, endpoints);
+      pass_on(queue_, *order, endpoints.control.empty() ? std::nullopt : std::optional(endpoints), "ringwright daemon start", stop);
     }
   }
-
-  void pass_on(const std::stop_token& stop, const RunOrder& order, const wire::Endpoints& endpoints) {
-    if (endpoints.control.empty()) {
-      queue_.push(Notice{Notice::Level::error, order.run + ": not delivered, no daemon runs", "ringwright daemon start"});
-      return;
-    }
-    const OrderEntry& entry = kOrders.at(static_cast<size_t>(order.order));
-    const auto deliver = [&] {
-      nlohmann::json arguments = {{"run", order.run}, {"who", wire::requester("console")}};
-      if (std::string_view(entry.operation) == "run.stop") arguments["force"] = order.order == Order::kill;
-      if (*entry.mode != 0) arguments["mode"] = entry.mode;
-      const nlohmann::json reply = wire::ControlClient(endpoints, kAnswerTimeout).request(entry.operation, std::move(arguments));
-      queue_.push(Notice{Notice::Level::good, order.run + ": " + reply.value("state", entry.done), ""});
-    };
-    guarded(deliver, [&](const ErrorParts& parts) {
-      const std::string text = order.run + ": not " + entry.done + ". " + parts.what;
-      queue_.push(Notice{Notice::Level::error, text, parts.action});
-      if (stop.stop_requested()) tell_terminal(text);
-    });
-  }
-
-  // When the window has gone, the terminal that it was started from is what is left.
-  static void tell_terminal(const std::string& text) { std::cerr << "ringwright-console: " + text + "\n"; }
 
   void push_link(LinkState state, const wire::EventStream::Status& status) {
     Link link;

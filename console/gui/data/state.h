@@ -56,9 +56,13 @@ enum class LinkState { local, connecting, connected, stale, lost };
 
 struct Link {
   LinkState state = LinkState::connecting;
-  std::string place;  // the daemon's node, the history file's name, "no daemon", "demonstration"
+  std::string place;  // the daemon's node, "ssh://host", the history file's name, "no daemon", "demonstration"
   uint64_t node_sequence = 0, gaps = 0, repaired = 0;
   int64_t last_message_unix_ns = 0;
+  int attempt = 0;                   // the number of this one, or of the last that failed
+  int64_t retry_unix_ns = 0;         // when the next attempt begins; 0: one is under way, or none is needed
+  int64_t tunnel_since_unix_ns = 0;  // of a forwarded connection: since when it stands; 0: it does not
+  std::string trouble;               // why the last attempt failed
 };
 
 struct Notice {

@@ -1,0 +1,152 @@
+#include "console/gui/data/ssh_process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <sstream>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "shared/base/error.h"
+#include "shared/base/printable.h"
+
+namespace ringwright::gui {
+namespace {
+
+constexpr size_t kOutBytesMax = size_t{1} << 20, kErrBytesMax = 4096;
+constexpr auto kPatience = std::chrono::seconds(1);
+constexpr auto kLook = std::chrono::milliseconds(5);
+constexpr int kDoesNotStart = 127;
+
+Error no_program(const std::string& program, const std::string& why) {
+  return Error({"RW-SSH-001", "'" + program + "' " + why, "--connect", "the program `ssh`",
+                "install OpenSSH's client, or name another in RINGWRIGHT_SSH", ExitCode::unreachable});
+}
+
+std::string find_program() {
+  const char* const given = std::getenv("RINGWRIGHT_SSH");
+  const std::string name = given && *given ? given : "ssh";
+  if (name.find('/') != std::string::npos) {
+    if (::access(name.c_str(), X_OK) != 0) throw no_program(name, "cannot be run");
+    return name;
+  }
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (const std::string file = folder + "/" + name; !folder.empty() && ::access(file.c_str(), X_OK) == 0) return file;
+  throw no_program(name, "is not in PATH");
+}
+
+struct Pipe {
+  Pipe() {
+    if (::pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+  }
+  ~Pipe() {
+    for (const int end : ends)
+      if (end >= 0) ::close(end);
+  }
+  int take_reading() {
+    ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    return std::exchange(ends[0], -1);
+  }
+  int ends[2] = {-1, -1};
+};
+
+// In the child, between fork and exec: nothing but system calls.
+[[noreturn]] void become(char* const* words, const Pipe& out, const Pipe& err, int input, pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // whatever ends the console, or the thread that this runs on, ends the tunnel
+  if (::getppid() != parent) ::_exit(kDoesNotStart);
+  ::setpgid(0, 0);  // Ctrl+C in the console's terminal is for the console
+  ::dup2(input, STDIN_FILENO);
+  ::dup2(out.ends[1], STDOUT_FILENO);
+  ::dup2(err.ends[1], STDERR_FILENO);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::signal(SIGPIPE, SIG_DFL);
+  ::execv(words[0], words);
+  ::_exit(kDoesNotStart);
+}
+
+void take_all(int fd, std::string& into) {
+  char bytes[4096];
+  for (ssize_t count = 0; (count = ::read(fd, bytes, sizeof bytes)) > 0 || (count < 0 && errno == EINTR);)
+    if (count > 0) into.append(bytes, static_cast<size_t>(count));
+}
+
+}  // namespace
+
+SshProcess::SshProcess(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), find_program());
+  std::vector<char*> words;
+  for (std::string& argument : arguments) words.push_back(argument.data());
+  words.push_back(nullptr);
+  Pipe out, err;
+  const int input = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const pid_t parent = ::getpid();
+  pid_ = ::fork();
+  if (pid_ == 0) become(words.data(), out, err, input, parent);
+  const int failure = errno;
+  ::close(input);
+  if (pid_ < 0) throw no_program(arguments.front(), "does not start: " + std::generic_category().message(failure));
+  ::setpgid(pid_, pid_);
+  out_fd_ = out.take_reading();
+  err_fd_ = err.take_reading();
+}
+
+SshProcess::~SshProcess() {
+  if (runs()) {
+    ::kill(-pid_, SIGTERM);
+    const auto until = std::chrono::steady_clock::now() + kPatience;
+    while (runs() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(kLook);
+  }
+  if (!ended_) {
+    ::kill(-pid_, SIGKILL);
+    reap(true);
+  }
+  ::close(out_fd_);
+  ::close(err_fd_);
+}
+
+bool SshProcess::runs() {
+  read_streams();
+  if (!ended_ && reap(false)) read_streams();
+  return !ended_;
+}
+
+void SshProcess::read_streams() {
+  take_all(out_fd_, out_);
+  take_all(err_fd_, err_);
+  if (out_.size() > kOutBytesMax) out_.resize(kOutBytesMax);
+  if (err_.size() > kErrBytesMax) err_.erase(0, err_.size() - kErrBytesMax);
+}
+
+bool SshProcess::reap(bool wait) {
+  int status = 0;
+  pid_t ended = -1;
+  while ((ended = ::waitpid(pid_, &status, wait ? 0 : WNOHANG)) < 0 && errno == EINTR) {
+  }
+  if (ended == 0) return false;
+  ended_ = true;
+  exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return true;
+}
+
+std::string SshProcess::complaint() const {
+  std::istringstream lines(err_);
+  std::string last;
+  for (std::string line; std::getline(lines, line);) {
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
+    if (!line.empty()) last = line;
+  }
+  return text::printable(last);
+}
+
+}  // namespace ringwright::gui
