@@ -8,6 +8,10 @@ find_package(yaml-cpp REQUIRED)
 find_package(SQLite3 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(zmq REQUIRED IMPORTED_TARGET libzmq)
+# libzmq's own file also lists the headers of what it was built with (Kerberos, PGM). CMake 3.25 sorts them otherwise when it configures for the second
+# time, and then everything would be compiled again; zmq.h needs none of them.
+find_path(zmq_INCLUDE zmq.h HINTS ${zmq_INCLUDE_DIRS} REQUIRED)
+set_target_properties(PkgConfig::zmq PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${zmq_INCLUDE}" INTERFACE_COMPILE_OPTIONS "")
 pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)

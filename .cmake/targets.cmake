@@ -82,8 +82,8 @@ function(ringwright_test name)
   endif()
 endfunction()
 
-# ringwright_bench(NAME [SOURCES file...] DEPENDS target...): a benchmark's program in bin/tests, which prints JSON. Not a test, and built by the
-# target `benches` only (./bootstrap bench): the tests need none.
+# ringwright_bench(NAME [SOURCES file...] DEPENDS target...): a program in bin/tests that benchmarks or the deep tier's scripts call. Not a test, and
+# built by the target `benches` only (./bootstrap bench, test --deep).
 function(ringwright_bench name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   if(NOT ARG_SOURCES)
