@@ -20,13 +20,6 @@ namespace names = layout::names;
 // More documents than these change no choice, since each costs the same.
 constexpr int64_t kDocumentsMax = 256;
 
-// A microbatch whose sequences are as long as the recipe lets them be.
-struct Microbatch {
-  int64_t rows = 1, row_length = 0;
-  std::vector<int64_t> document_offsets;  // of each row; empty: a row is one sequence
-  std::string text;                       // "2 rows of 512 tokens"
-};
-
 std::vector<int64_t> equal_documents(int64_t count, int64_t slot) {
   std::vector<int64_t> offsets = {0};
   for (int64_t i = 0; i < count; ++i) offsets.push_back(offsets.back() + slot);
@@ -108,8 +101,7 @@ void choose_method(const recipe::SftConfig& config, const model::ContextParallel
   } else if (config.cp == 1) {
     plan.method = names::kRing, plan.method_reason = "one rank has every token";
   } else {
-    Microbatch batch = config.packing.enabled ? pack_of(config) : rows_of(config);
-    if (layout::joins_rows(plan.flavour) && batch.document_offsets.empty()) batch = as_stream(std::move(batch), config.cp);
+    const Microbatch batch = longest_microbatch(config, plan.flavour);
     const layout::MethodChoice choice = cheapest(config, model, plan, batch);
     plan.method = choice.method;
     plan.method_reason = fmt::format("for {}: {}", batch.text, choice.reason);
@@ -117,6 +109,12 @@ void choose_method(const recipe::SftConfig& config, const model::ContextParallel
 }
 
 }  // namespace
+
+Microbatch longest_microbatch(const recipe::SftConfig& config, const std::string& flavour) {
+  Microbatch batch = config.packing.enabled ? pack_of(config) : rows_of(config);
+  if (layout::joins_rows(flavour) && batch.document_offsets.empty()) batch = as_stream(std::move(batch), config.cp);
+  return batch;
+}
 
 ShardPlan plan_shards(const recipe::SftConfig& config, const model::ContextParallelConfig& model) {
   ShardPlan plan;

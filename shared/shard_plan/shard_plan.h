@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "shared/layout/mask.h"
 #include "shared/model/context_parallel.h"
@@ -19,6 +20,15 @@ struct ShardPlan {
   std::string method;          // one of layout::method_names()
   std::string method_reason;
 };
+
+// A microbatch whose sequences are as long as the recipe lets them be.
+struct Microbatch {
+  int64_t rows = 1, row_length = 0;
+  std::vector<int64_t> document_offsets;  // of each row; empty: a row is one sequence
+  std::string text;                       // "2 rows of 512 tokens"
+};
+// What a plan is made for. Where the flavour makes one stream of the rows, each of them is a document of it.
+Microbatch longest_microbatch(const recipe::SftConfig& config, const std::string& flavour);
 
 // The method is what the recipe names; under `auto` the cheapest by the cost model (layout/method_cost.h) over a microbatch of the recipe's own
 // lengths: its rows, or the documents of a pack, are taken to be as long as the recipe lets them be. The same on every rank, without asking another.

@@ -8,9 +8,13 @@
 
 namespace ringwright::gui {
 
-enum class Cell { full, causal, masked };
+// partial: of several documents, some pairs are of different ones.
+enum class Cell { full, causal, partial, masked };
 // Queries of block `query` against keys of block `key` (indices by global position).
 Cell mask_cell(const LayoutPicture& picture, size_t query, size_t key);
+// Pairs of real tokens that the cell computes, and the share of its pairs that they are.
+int64_t cell_work(const LayoutPicture& picture, size_t query, size_t key);
+double cell_share(const LayoutPicture& picture, size_t query, size_t key);
 // The step (from 0) at which the owner of the queries holds these keys: they travel from rank to the next rank.
 int ring_step(const LayoutPicture& picture, size_t query, size_t key);
 

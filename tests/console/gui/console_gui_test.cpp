@@ -155,6 +155,41 @@ TEST_F(Console, TheLayoutViewPicksRanksAndComparesLayouts) {
   });
 }
 
+TEST_F(Console, TheLayoutViewZoomsFromAMillionTokensToSingleOnes) {
+  open(demo_options(3, "layout"));
+  drive([](ImGuiTestContext* engine) {
+    engine->SetRef("//###view.layout");
+    auto* view = dynamic_cast<ViewLayout*>(self().app().shell().view("layout"));
+    view->ask({"round_robin", 64, 1'000'000, 999'000});
+    engine->Yield(2);
+    IM_CHECK(view->zoom().is_whole());
+    IM_CHECK_EQ(view->zoom().length(), view->picture().padded_length);
+    engine->MouseMove("###layout.strip");
+    const int64_t under = view->zoom().position_at(0.5);
+    for (int i = 0; i < 60; ++i) engine->MouseWheelY(1);
+    engine->Yield(2);
+    IM_CHECK_EQ(static_cast<int64_t>(view->zoom().span()), kTokensShownMin);
+    IM_CHECK_LE(std::abs(view->zoom().first_shown() - under), kTokensShownMin + 1000);
+    const int64_t first = view->zoom().first_shown();
+    engine->MouseDragWithDelta(ImVec2(600, 0));  // to the right: earlier tokens
+    IM_CHECK_LT(view->zoom().first_shown(), first);
+    IM_CHECK_EQ(self().context().selection.rank, -1);  // a drag picks no rank
+    engine->KeyPress(ImGuiKey_S);
+    IM_CHECK_GT(static_cast<int64_t>(view->zoom().span()), kTokensShownMin);
+    engine->ItemClick("###layout.minimap");
+    IM_CHECK_LE(std::abs(view->zoom().first_shown() - 500'000), 20'000);
+    engine->ItemClick("###layout.fit");
+    IM_CHECK(view->zoom().is_whole());
+    engine->KeyPress(ImGuiKey_W);
+    engine->KeyPress(ImGuiKey_D);
+    IM_CHECK_GT(view->zoom().first_shown(), 150'000);
+    engine->KeyPress(ImGuiKey_A);
+    engine->KeyPress(ImGuiKey_A);
+    engine->KeyPress(ImGuiKey_F);
+    IM_CHECK(view->zoom().is_whole());
+  });
+}
+
 TEST_F(Console, ThemeAndScaleChangeAndEveryViewStillDraws) {
   for (const char* name : {"dark", "light"}) {
     for (const float factor : {0.75F, 2.0F}) {

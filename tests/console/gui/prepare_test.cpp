@@ -6,6 +6,7 @@
 
 #include "console/gui/views/view_guards.h"
 #include "console/gui/views/view_launch.h"
+#include "console/gui/views/view_layout.h"
 #include "console/gui/views/view_mesh.h"
 #include "tests/console/gui/console_fixture.h"
 
@@ -72,6 +73,29 @@ TEST_F(Prepare, ARecipeIsReadCheckedAndShownByAllViews) {
   ASSERT_TRUE(view<ViewMesh>("mesh").plan());
   EXPECT_EQ(view<ViewMesh>("mesh").plan()->value("cp"), 2);
   EXPECT_EQ(view<ViewLaunch>("launch").editor().text(), text());
+}
+
+TEST_F(Prepare, TheLayoutIsOfTheRecipesBatchUntilNumbersAreTyped) {
+  open_sample("demo-sft-cp2.yaml");
+  EXPECT_EQ(view<ViewLayout>("layout").origin_text(), "of the recipe");
+  EXPECT_EQ(view<ViewLayout>("layout").question(), (LayoutQuestion{"round_robin", 2, 512, 512, 1, 512}));
+  context().recipe.set_key("policy.max_total_sequence_length", "1024", EditOrigin::form);
+  settle();
+  EXPECT_EQ(view<ViewLayout>("layout").question().tokens, 1024);
+  drive([](ImGuiTestContext* engine) {
+    engine->SetRef("//###view.layout");
+    engine->ItemInputValue("###layout.batch", 4096);
+    engine->Yield(2);
+    IM_CHECK_STR_EQ(self().view<ViewLayout>("layout").origin_text().c_str(), "typed");
+    IM_CHECK_EQ(self().view<ViewLayout>("layout").question().tokens, 4096);
+  });
+  context().recipe.set_key("policy.max_total_sequence_length", "768", EditOrigin::form);
+  settle();
+  EXPECT_EQ(view<ViewLayout>("layout").question().tokens, 4096);
+  EXPECT_TRUE(context().commands.run("layout.from_recipe", context()));
+  frames(2);
+  EXPECT_EQ(view<ViewLayout>("layout").origin_text(), "of the recipe");
+  EXPECT_EQ(view<ViewLayout>("layout").question().tokens, 768);
 }
 
 TEST_F(Prepare, TheMeshChangesTheTextAndUndoTakesItBack) {

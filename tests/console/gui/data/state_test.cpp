@@ -4,7 +4,6 @@
 #include <thread>
 
 #include "console/gui/data/log_filter.h"
-#include "console/gui/data/ring_steps.h"
 #include "console/gui/data/run_text.h"
 #include "console/gui/data/source.h"
 
@@ -326,41 +325,6 @@ TEST(Demo, IsTheSameAtEachStart) {
 TEST(Demo, StartsNoRunsAndSaysSo) {
   UpdateQueue queue;
   EXPECT_NE(make_demo_source(queue, 1, false)->why_no_launch(), "");
-}
-
-TEST(LayoutPictureTest, HeadTailOfOneSequenceIsEven) {
-  const LayoutPicture picture = picture_layout({"round_robin", 4, 16'384, 16'384});
-  ASSERT_EQ(picture.blocks.size(), 8u);
-  for (const LayoutRank& rank : picture.ranks) {
-    EXPECT_NEAR(rank.of_mean, 1, 1e-3);
-    EXPECT_EQ(rank.tokens, 4096);
-  }
-  EXPECT_EQ(describe_position(picture, 12'450), "rank 1, slot 2,210 (tail), global 12,450");
-  const LayoutPicture contiguous = picture_layout({"contiguous", 4, 16'384, 16'384});
-  EXPECT_NEAR(contiguous.ranks[3].of_mean, 1.75, 1e-3);
-  EXPECT_EQ(moved_tokens(picture, contiguous), (std::vector<std::pair<int64_t, int64_t>>{{2048, 10'240}, {12'288, 16'384}}));
-}
-
-TEST(LayoutPictureTest, PaddingOfBatchAndLayoutAreCountedApart) {
-  const LayoutPicture picture = picture_layout({"round_robin", 4, 1001, 900});
-  EXPECT_EQ(picture.padded_length, 1008);
-  EXPECT_EQ(picture.layout_padding(), 7);
-  int64_t batch = 0, layout = 0, tokens = 0;
-  for (const LayoutRank& rank : picture.ranks) batch += rank.batch_padding, layout += rank.layout_padding, tokens += rank.tokens;
-  EXPECT_EQ(batch, 101);
-  EXPECT_EQ(layout, 7);
-  EXPECT_EQ(tokens, 900);
-}
-
-TEST(RingSteps, TheStepsOfARankAddUpToItsCausalWork) {
-  for (const char* name : {"round_robin", "contiguous"}) {
-    const LayoutPicture picture = picture_layout({name, 4, 16'384, 15'650});
-    std::vector<int64_t> sums(4);
-    for (int step = 0; step < 4; ++step) {
-      for (const RingStepRow& row : ring_step_rows(picture, step)) sums[static_cast<size_t>(row.rank)] += row.work;
-    }
-    for (size_t rank = 0; rank < 4; ++rank) EXPECT_EQ(sums[rank], picture.ranks[rank].causal_work) << name << " rank " << rank;
-  }
 }
 
 }  // namespace

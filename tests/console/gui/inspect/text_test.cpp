@@ -6,6 +6,7 @@
 #include <set>
 
 #include "console/gui/services/style.h"
+#include "console/gui/views/view_layout.h"
 #include "tests/console/gui/console_fixture.h"
 #include "tests/console/gui/inspect/text_faults.h"
 #include "tests/console/gui/scenes.h"
@@ -121,6 +122,37 @@ TEST_F(Texts, AreWholeApartAndReadableAtTheEndsOfTheScale) {
     start(Graphics::Mode::none, window.width, window.height);
     expect_clean(data_scenes()[2], "dark", window.scale);
     expect_clean(data_scenes()[4], "light", window.scale);
+  }
+}
+
+// From a million tokens, a third of them padding, to the cells of four; packed documents, too. What is drawn goes by the pixels.
+TEST_F(Texts, AreWholeApartAndReadableHoweverFarTheLayoutIsZoomed) {
+  constexpr int kVerticesMax = 60'000;
+  const LayoutQuestion questions[] = {
+      {"round_robin", 64, 1'000'000, 700'000}, {"balanced", 8, 1'000'000, 1'000'000, 4, 512}, {"thd", 4, 8 * 250, 8 * 240, 8}};
+  start(Graphics::Mode::none, 1600, 900);
+  for (const char* theme_name : {"dark", "light"}) {
+    Options options = scene_options(data_scenes()[1], folder_.path());
+    options.theme = theme_name;
+    open(options);
+    app().shell().show_only("layout");
+    frames(3);
+    auto& view = dynamic_cast<ViewLayout&>(*app().shell().view("layout"));
+    for (const LayoutQuestion& question : questions) {
+      context().commands.run("layout.fit", context());
+      view.ask(question);
+      for (int i = 0; i < 45; ++i) {
+        if (i % 3 == 0) {
+          for (const std::string& fault : faults_now())
+            ADD_FAILURE() << question.layout << ", " << theme_name << ", " << shown_text(view.zoom()) << ": " << fault;
+        }
+        frames(1);
+        EXPECT_LT(ImGui::GetDrawData()->TotalVtxCount, kVerticesMax) << question.layout << ", " << shown_text(view.zoom());
+        context().commands.run("layout.zoom_in", context());
+        context().commands.run("layout.right", context());
+      }
+      EXPECT_EQ(view.zoom().span(), static_cast<double>(kTokensShownMin)) << question.layout;
+    }
   }
 }
 

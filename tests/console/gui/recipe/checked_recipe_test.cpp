@@ -9,6 +9,7 @@
 #include "console/gui/recipe/guard_rows.h"
 #include "console/gui/recipe/line_ends.h"
 #include "console/gui/recipe/mesh_plan.h"
+#include "console/gui/recipe/recipe_stream.h"
 #include "tests/support/eventually.h"
 #include "tests/support/temporary_folder.h"
 
@@ -169,6 +170,40 @@ TEST_F(CheckedRecipeTest, ThePriceIsOfThisTextAndOfTheFile) {
   ASSERT_TRUE(checked.price && checked.saved_price);
   EXPECT_EQ(checked.saved_price->tokens_per_rank, 512);
   EXPECT_EQ(checked.price->tokens_per_rank, 256);
+}
+
+TEST_F(CheckedRecipeTest, TheStreamIsOneOfTheRowsOfAMicrobatch) {
+  const auto stream =
+      recipe_stream(child("policy:\n  train_micro_batch_size: 2\n  max_total_sequence_length: 510\n  dtensor_cfg:\n    context_parallel_size: 2\n"));
+  ASSERT_TRUE(stream);
+  EXPECT_EQ(stream->question, (LayoutQuestion{"round_robin", 2, 512, 510, 1, 512}));
+  EXPECT_EQ(stream->words, "one of 2 rows of 512 tokens");
+}
+
+TEST_F(CheckedRecipeTest, TheStreamOfAFlavourThatJoinsRowsHoldsThemAsDocuments) {
+  const auto stream =
+      recipe_stream(child("policy:\n  train_micro_batch_size: 2\n  max_total_sequence_length: 510\n  dtensor_cfg:\n    context_parallel_size: 2\n"
+                          "ringwright:\n  cp: {flavour: balanced, chunk: 64}\n"));
+  ASSERT_TRUE(stream);
+  EXPECT_EQ(stream->question, (LayoutQuestion{"balanced", 2, 1024, 1020, 2, 64}));
+  EXPECT_EQ(stream->words, "2 rows of 512 tokens as one stream");
+}
+
+TEST_F(CheckedRecipeTest, TheStreamOfAPackHoldsItsLongestDocuments) {
+  const std::string packs = "policy:\n  max_total_sequence_length: 250\n  sequence_packing: {enabled: true, train_mb_tokens: 2048}\n";
+  const auto alone = recipe_stream(child(packs));
+  ASSERT_TRUE(alone);
+  EXPECT_EQ(alone->question.layout, "none");
+  EXPECT_EQ(alone->question.documents, 8);
+  const auto stream = recipe_stream(child(packs + "  dtensor_cfg:\n    context_parallel_size: 2\n"));
+  ASSERT_TRUE(stream);
+  EXPECT_EQ(stream->question, (LayoutQuestion{"thd", 2, 8 * 252, 8 * 250, 8, 512}));
+  EXPECT_EQ(stream->words, "a pack of 2,048 tokens, 8 documents of 250");
+}
+
+TEST_F(CheckedRecipeTest, NoStreamIsMadeUpForARecipeThatDoesNotSay) {
+  EXPECT_FALSE(recipe_stream(check("a: [1\n")));
+  EXPECT_FALSE(recipe_stream(check("policy:\n  max_total_sequence_length: 512\n"))) << "no algorithm";
 }
 
 TEST_F(CheckedRecipeTest, SuggestionsPassTheGuards) {
