@@ -53,7 +53,7 @@ int explain_flow(const std::vector<std::string>& words, const std::string& model
   options.model_folder = model;
   const RecipeFlow flow = support_matrix::recipe_flow(load_one_recipe(words), options);
   if (invocation.json) {
-    fmt::print("{}\n", to_json(flow).dump(2));
+    fmt::print("{}\n", to_json(flow).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   } else {
     print_flow(flow);
   }

@@ -1,6 +1,7 @@
 // `ringwright`: finds the verb, runs it, turns what went wrong into one message and an exit code.
 #include <CLI/CLI.hpp>
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <nlohmann/json.hpp>
@@ -121,6 +122,7 @@ int run(int argc, char** argv) {
 }  // namespace ringwright::cli
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on files is told like a full disk
   try {
     return ringwright::cli::run(argc, argv);
   } catch (...) {

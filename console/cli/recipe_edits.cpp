@@ -24,7 +24,7 @@ void print(const Options& options, const recipe::EditedRecipe& edited, bool as_j
                                                {"changed", edited.before != edited.after},
                                                {"written", !options.diff && (edited.before != edited.after || !options.output.empty())},
                                                {"diff", diff}})
-                           .dump(2));
+                           .dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   else if (edited.before == edited.after && !options.diff)
     fmt::print("{}: it says so already\n", options.recipe);
   else

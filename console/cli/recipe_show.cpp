@@ -123,7 +123,7 @@ int show_keys(const recipe::Recipe& recipe, bool as_json) {
     table.add_row({status.key, styled(status.word(), style_of(status)), text_of(status)});
   }
   if (as_json)
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   else
     table.print();
   return 0;
@@ -136,7 +136,8 @@ int show(const Options& options, const Invocation& invocation) {
   const recipe::Recipe recipe = recipe::load_recipe(arguments.files[0], arguments.overrides);
   if (options.keys) return show_keys(recipe, invocation.json);
   if (invocation.json) {
-    fmt::print("{}\n", (options.origin ? with_origins(recipe) : with_words_for_floats(recipe.resolved)).dump(2));
+    fmt::print("{}\n", (options.origin ? with_origins(recipe) : with_words_for_floats(recipe.resolved))
+                           .dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     return 0;
   }
   fmt::print("{}", Writer(recipe, options.origin).write());

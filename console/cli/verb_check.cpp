@@ -81,7 +81,7 @@ int check(const Options& options, const Invocation& invocation) {
       print_report(report);
     }
   }
-  if (invocation.json) fmt::print("{}\n", all.dump(2));
+  if (invocation.json) fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   return static_cast<int>(refused ? ExitCode::refused : ExitCode::good);
 }
 

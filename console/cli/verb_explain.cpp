@@ -51,7 +51,7 @@ int explain_matrix(bool markdown, const Invocation& invocation) {
   }
   ordered_json json = ordered_json::array();
   for (const RowText& row : rows) json.push_back(to_json(row));
-  fmt::print("{}\n", json.dump(2));
+  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   return 0;
 }
 
@@ -77,7 +77,7 @@ int explain_migration(const Invocation& invocation) {
         {{"area", move.area}, {"automodel-0.4", move.before}, {"automodel-0.6", move.after}, {"keys", move.keys}, {"row", move.row}});
   for (const support_matrix::Workaround& each : support_matrix::needless_workarounds())
     json["needless"].push_back({{"what", each.what}, {"why", each.why}});
-  fmt::print("{}\n", json.dump(2));
+  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   return 0;
 }
 

@@ -44,7 +44,7 @@ int show_layout(const Options& options, const Invocation& invocation) {
     write_svg(options.svg, layout_svg(report));
   }
   if (invocation.json) {
-    std::printf("%s\n", layout_json(report).dump(2).c_str());
+    std::printf("%s\n", layout_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
     return 0;
   }
   const int terminal = terminal_columns() > 0 ? std::clamp(terminal_columns(), kStripWidthMin, kStripWidthMax) : kStripWidthDefault;

@@ -1,3 +1,8 @@
+#include <csignal>
+
 #include "console/gui/app/application.h"
 
-int main(int argc, char** argv) { return ringwright::gui::run_console(argc, argv); }
+int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on files is told like a full disk
+  return ringwright::gui::run_console(argc, argv);
+}

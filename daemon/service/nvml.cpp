@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "shared/base/files.h"
 #include "shared/base/text.h"
 #include "shared/wire/message.h"
 
@@ -151,6 +152,8 @@ Nvml::~Nvml() {
 }
 
 std::string Nvml::open(const std::string& library) {
+  if (const std::string kind = files::kind_if_not_regular(library); !kind.empty())
+    return library + " is " + kind;  // the loader would wait for a pipe
   library_ = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library_) return "NVML, the library of NVIDIA's driver, does not load: " + text::valid_utf8(loader_message());
   functions_ = std::make_unique<Functions>(library_);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 
 #include "shared/base/error.h"
@@ -91,6 +92,8 @@ void Run::start_rank(Rank& rank, int listen_fd) {
   if (listen_fd >= 0) request.arguments.insert(request.arguments.end(), {"--listen-fd", std::to_string(kInheritedFd)});
   request.environment = {{"RINGWRIGHT_DAEMON_PID", std::to_string(::getpid())}};
   if (spec_.threads_per_rank > 0) request.environment.emplace_back("OMP_NUM_THREADS", std::to_string(spec_.threads_per_rank));
+  // Threads that spin for each other stand still for milliseconds where somebody else computes, too.
+  if (std::getenv("OMP_WAIT_POLICY") == nullptr) request.environment.emplace_back("OMP_WAIT_POLICY", "passive");
   request.directory = directory_;
   request.inherited_fd = listen_fd;
   Spawned spawned = spawn(request);

@@ -18,7 +18,7 @@ namespace {
 
 class Descriptor {
  public:
-  explicit Descriptor(const std::filesystem::path& file) : descriptor_(::open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit Descriptor(const std::filesystem::path& file, int flags = O_RDONLY) : descriptor_(::open(file.c_str(), flags | O_CLOEXEC)) {
     if (descriptor_ < 0) throw_errno(file);
   }
   ~Descriptor() { ::close(descriptor_); }
@@ -30,6 +30,14 @@ class Descriptor {
  private:
   int descriptor_;
 };
+
+void write_all(int descriptor, std::string_view bytes, const std::filesystem::path& file) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno != EINTR) throw_errno(file);
+    if (written > 0) bytes.remove_prefix(static_cast<size_t>(written));
+  }
+}
 
 // A file of its own name beside the one that it will replace; removed unless it has taken that place.
 class FreshFile {
@@ -49,17 +57,13 @@ class FreshFile {
   FreshFile(const FreshFile&) = delete;
   FreshFile& operator=(const FreshFile&) = delete;
 
-  void take_mode(mode_t mode) {
-    if (::fchmod(descriptor_, mode) != 0) throw_errno(place_);
+  // As the file that it will replace has them. Only root may give a file away; for others the owner is their own.
+  void take_owner_and_mode(const struct stat& status) {
+    if (::fchown(descriptor_, status.st_uid, status.st_gid) != 0 && errno != EPERM) throw_errno(place_);
+    if (::fchmod(descriptor_, status.st_mode & 07777) != 0) throw_errno(place_);
   }
 
-  void write(std::string_view bytes) {
-    while (!bytes.empty()) {
-      const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
-      if (written < 0 && errno != EINTR) throw_errno(place_);
-      if (written > 0) bytes.remove_prefix(static_cast<size_t>(written));
-    }
-  }
+  void write(std::string_view bytes) { write_all(descriptor_, bytes, place_); }
 
   void take_place() {
     if (::fsync(descriptor_) != 0) throw_errno(place_);
@@ -129,8 +133,9 @@ void replace(const std::filesystem::path& file, std::string_view bytes) {
   struct stat status{};
   const bool is_there = ::stat(place.c_str(), &status) == 0;
   if (is_there && ::access(place.c_str(), W_OK) != 0) throw_errno(file);
+  if (is_there && !S_ISREG(status.st_mode)) return write_all(Descriptor(place, O_WRONLY).get(), bytes, file);
   FreshFile fresh(place);
-  if (is_there) fresh.take_mode(status.st_mode & 07777);
+  if (is_there) fresh.take_owner_and_mode(status);
   fresh.write(bytes);
   fresh.take_place();
   sync_folder(place.parent_path());

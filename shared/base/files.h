@@ -19,8 +19,9 @@ std::string read_all(const std::filesystem::path& file, uint64_t bytes_max = UIN
 // that can be done, else the system's reason.
 std::string why_not_writable(const std::filesystem::path& folder);
 
-// Writes the file in one step: whoever reads it sees the old bytes or the new ones, also after a crash. Mode and links stay; a new file gets the
-// usual mode. Throws std::system_error, and leaves the old file and nothing else; a file that may not be written is not replaced either.
+// Writes the file in one step: whoever reads it sees the old bytes or the new ones, also after a crash. Mode, links and (for root) owner stay; a new
+// file gets the usual mode. Throws std::system_error, and leaves the old file and nothing else; a file that may not be written is not replaced
+// either. A device or a pipe is written to as it is.
 void replace(const std::filesystem::path& file, std::string_view bytes);
 
 }  // namespace ringwright::files

@@ -7,6 +7,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "shared/base/json_depth.h"
 #include "shared/exchange/archive_file.h"
 #include "shared/exchange/record_json.h"
 #include "shared/exchange/row_json.h"
@@ -108,23 +109,8 @@ Error damaged(const ArchiveReader& archive, const std::string& what) {
                 "take another copy; nothing was imported"});
 }
 
-// Brackets within brackets, without those in texts: deep nesting would exhaust the stack of whoever writes the value again.
-bool nested_too_deeply(std::string_view text) {
-  int depth = 0;
-  bool quoted = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quoted && c == '\\') ++i;
-    if (c == '"') quoted = !quoted;
-    if (quoted) continue;
-    if ((c == '[' || c == '{') && ++depth > kNestingMax) return true;
-    if (c == ']' || c == '}') --depth;
-  }
-  return false;
-}
-
 json parse(const ArchiveReader& archive, std::string_view text) {
-  if (nested_too_deeply(text)) throw damaged(archive, "values are nested too deeply");
+  if (text::json_depth(text) > kNestingMax) throw damaged(archive, "values are nested too deeply");
   return json::parse(text);
 }
 

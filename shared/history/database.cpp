@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "shared/base/failpoint.h"
+#include "shared/base/files.h"
 #include "shared/history/ownership.h"
 #include "shared/history/point_store.h"
 #include "shared/history/run_rows.h"
@@ -172,7 +173,8 @@ void Database::open_for_reading() {
   std::error_code failure;
   if (!std::filesystem::exists(file_, failure))
     throw no_history(file_, "there is no history file", "start a run with: ringwright run RECIPE; or name another file with --store FILE");
-  if (std::filesystem::is_directory(file_, failure)) throw no_history(file_, "the history file is a folder", "name a file with --store FILE");
+  if (const std::string kind = files::kind_if_not_regular(file_); !kind.empty())
+    throw no_history(file_, "the history file is " + kind, "name a file with --store FILE");
   connection_ = std::make_unique<SQLite::Database>(file_.string(), SQLite::OPEN_READONLY, lock_wait_ms_max_);
   connection_->exec("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");  // the file may come from anywhere
   try {

@@ -52,6 +52,9 @@ nlohmann::json parse_json_text(const std::string& text, const std::string& file_
     if (!second.is_discarded()) return second;
     throw Error(
         {code, "not valid JSON", place_of(text, error.byte, file_name), "a JSON document", "correct the file, or fetch it again", ExitCode::usage});
+  } catch (const nlohmann::json::out_of_range&) {
+    throw Error(
+        {code, "a number is too large", file_name, "numbers within the range of double", "correct the file, or fetch it again", ExitCode::usage});
   }
 }
 

@@ -146,7 +146,8 @@ SafetensorsHeader parse_safetensors_header(std::string_view prefix, uint64_t fil
 SafetensorsHeader read_safetensors_header(const std::filesystem::path& file) {
   std::error_code error;
   const bool regular = std::filesystem::is_regular_file(file, error);
-  std::ifstream stream(file, std::ios::binary);
+  std::ifstream stream;
+  if (regular) stream.open(file, std::ios::binary);  // a pipe would make us wait
   if (!regular || !stream)
     throw Error({"RW-CKPT-001", "the file cannot be read: " + std::string(regular ? std::strerror(errno) : "no such file"), file.string(),
                  "a safetensors file", "check the path and its permissions", ExitCode::refused});

@@ -30,7 +30,7 @@ class Loader {
     tree.erase("defaults");
     Node merged = make_null(tree.origin);
     merged.kind = Kind::map;
-    chain_.push_back(fs::weakly_canonical(file));
+    chain_.push_back(canonical_or_as_written(file));
     for (const Node& parent : parents) {
       Node loaded = load_parent(file, parent);
       if (merged.entries.empty())
@@ -44,6 +44,13 @@ class Loader {
   }
 
  private:
+  // A name that the system cannot follow (a circle of links, 300 letters) stays as it is, and is found missing.
+  static fs::path canonical_or_as_written(const fs::path& file) {
+    std::error_code failure;
+    const fs::path canonical = fs::weakly_canonical(file, failure);
+    return failure ? file : canonical;
+  }
+
   static std::vector<Node> parent_names(Node& tree, const Node& written) {
     Node defaults = written;
     if (defaults.kind == Kind::text && has_interpolation(defaults.text)) {
@@ -61,12 +68,13 @@ class Loader {
   Node load_parent(const fs::path& file, const Node& name) {
     const fs::path parent = (file.parent_path() / name.text).lexically_normal();
     if (const Node* known = parents_ ? parents_->find(parent) : nullptr) return *known;
-    const fs::path canonical = fs::weakly_canonical(parent);
+    const fs::path canonical = canonical_or_as_written(parent);
     if (std::find(chain_.begin(), chain_.end(), canonical) != chain_.end())
       fail("RW-RECIPE-006", "the recipes name each other as parents: " + loop_text(canonical), name.origin, "parents without a circle",
            "remove one of the defaults");
     if (chain_.size() > kParentsMax) fail("RW-RECIPE-015", "too many levels of parents", name.origin, "at most " + std::to_string(kParentsMax), "");
-    if (!fs::is_regular_file(parent))
+    std::error_code failure;
+    if (!fs::is_regular_file(parent, failure))
       fail("RW-RECIPE-001", "the parent " + name.text + " is not there", name.origin, "a file at " + parent.string(),
            "correct defaults; the path is relative to the file that names it");
     Node merged = load(parent, read_text(parent));

@@ -1,7 +1,9 @@
 // Edits of a recipe that may have parents: what to write into this file so that the whole loads as asked.
 #include <algorithm>
+#include <optional>
 #include <system_error>
 
+#include "shared/base/file_lock.h"
 #include "shared/base/files.h"
 #include "shared/base/text.h"
 #include "shared/recipe/failure.h"
@@ -185,6 +187,8 @@ std::string edit_recipe_text(const fs::path& file, std::string text, const std::
 }
 
 void save(const EditedRecipe& edited) {
+  std::optional<files::Lock> lock;  // so that of two edits at once the second sees what the first has written
+  if (edited.in_place) lock.emplace(edited.file);
   if (edited.in_place && read_text(edited.file) != edited.before)
     fail("RW-RECIPE-042", "the recipe was changed by somebody else meanwhile", {edited.file.string()}, "the text that was read",
          "ask for the change again");

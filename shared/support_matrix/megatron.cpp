@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "shared/recipe/typed.h"
 
@@ -35,7 +36,7 @@ class Mapper {
     add("policy.dtensor_cfg.enabled", "true");
     add("policy.dtensor_cfg._v2", "true");
     for (const Rename& size : kSizes)
-      if (const json* value = typed_.find(kFrom + std::string(size.from))) keep(kTo + std::string(size.to), size.to, *value);
+      if (const json* value = typed_.find(kFrom + std::string(size.from))) keep(std::string(size.from), kTo + std::string(size.to), size.to, *value);
     map_optimizer();
     map_scheduler();
     refuse_others();
@@ -48,7 +49,9 @@ class Mapper {
   std::string text(const std::string& key, const std::string& fallback) const { return typed_.text_or(kFrom + key, fallback); }
 
   void add(const std::string& key, const std::string& value) { mapping_.changes.push_back({key, value}); }
-  void keep(const std::string& key, const std::string& name, const json& value) {
+  void keep(const std::string& from, const std::string& key, const std::string& name, const json& value) {
+    if (value.is_number_float() && !std::isfinite(value.get<double>()))  // JSON's text would make it null, which is the default
+      return refuse(from, "it is no finite number", "a number");
     add(key, value.dump());
     mapping_.summary += fmt::format("{}{} {}", mapping_.summary.empty() ? "" : ", ", name, value.dump());
   }
@@ -63,10 +66,12 @@ class Mapper {
       refuse("optimizer.optimizer", fmt::format("the optimizer {} has no counterpart here", name), "policy.megatron_cfg.optimizer.optimizer=adam");
     add("policy.optimizer.name", "torch.optim.AdamW");
     for (const Rename& each : kOptimizer)
-      if (const json* value = find("optimizer." + std::string(each.from))) keep("policy.optimizer.kwargs." + std::string(each.to), each.to, *value);
+      if (const std::string from = "optimizer." + std::string(each.from); const json* value = find(from))
+        keep(from, "policy.optimizer.kwargs." + std::string(each.to), each.to, *value);
     if (find("optimizer.adam_beta1") && find("optimizer.adam_beta2"))
-      keep("policy.optimizer.kwargs.betas", "betas", json::array({*find("optimizer.adam_beta1"), *find("optimizer.adam_beta2")}));
-    if (const json* clip = find("optimizer.clip_grad")) keep("policy.max_grad_norm", "max_grad_norm", *clip);
+      keep("optimizer.adam_beta1", "policy.optimizer.kwargs.betas", "betas",
+           json::array({*find("optimizer.adam_beta1"), *find("optimizer.adam_beta2")}));
+    if (const json* clip = find("optimizer.clip_grad")) keep("optimizer.clip_grad", "policy.max_grad_norm", "max_grad_norm", *clip);
   }
 
   // Constant or cosine, after a linear warm-up.

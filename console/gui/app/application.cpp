@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <iostream>
 #include <limits>
 
@@ -223,10 +224,15 @@ void take_picture(const Options& options) {
   write_png(*options.screenshot, graphics.pixels(), options.width, options.height);
 }
 
+// So that a console that is told to end leaves no ssh, no folder and no unsaved journal behind.
+volatile std::sig_atomic_t end_asked = 0;
+void ask_for_end(int) { end_asked = 1; }
+
 void show_window(const Options& options) {
   Graphics graphics(Graphics::Mode::window, options.width, options.height);
   Application application(options, graphics);
-  while (!graphics.close_asked() && !application.quit_wanted()) {
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) std::signal(signal, ask_for_end);
+  while (!graphics.close_asked() && !application.quit_wanted() && !end_asked) {
     application.frame();
     application.wait();
   }

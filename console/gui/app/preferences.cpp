@@ -3,18 +3,37 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <system_error>
 
+#include "shared/base/files.h"
+#include "shared/base/json_depth.h"
 #include "shared/base/paths.h"
 
 namespace ringwright::gui {
 namespace {
+
+constexpr uint64_t kBytesMax = 16 << 20;
+constexpr int64_t kNestingMax = 64;
+
 std::filesystem::path preferences_file() { return paths::config_directory() / "console" / "preferences.json"; }
+
+// "" for what is no file, cannot be read, or was not written by a console.
+std::string text_of(const std::filesystem::path& file) {
+  if (!files::kind_if_not_regular(file).empty()) return "";
+  try {
+    std::string text = files::read_all(file, kBytesMax);
+    return text::json_depth(text) > kNestingMax ? "" : text;
+  } catch (const std::system_error&) {
+    return "";
+  }
+}
+
 }  // namespace
 
 Preferences load_preferences() {
   Preferences preferences;
-  std::ifstream stream(preferences_file());
-  const nlohmann::json json = nlohmann::json::parse(stream, nullptr, false);
+  const nlohmann::json json = nlohmann::json::parse(text_of(preferences_file()), nullptr, false);
   if (!json.is_object()) return preferences;
   if (json.contains("theme") && (json["theme"] == "dark" || json["theme"] == "light")) preferences.theme = json["theme"];
   if (json.contains("scale") && json["scale"].is_number()) {

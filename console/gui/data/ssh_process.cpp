@@ -61,7 +61,7 @@ struct Pipe {
 
 // In the child, between fork and exec: nothing but system calls.
 [[noreturn]] void become(char* const* words, const Pipe& out, const Pipe& err, int input, pid_t parent) {
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // whatever ends the console, or the thread that this runs on, ends the tunnel
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // whatever ends the console, or the thread that this runs on, ends the tunnel
   if (::getppid() != parent) ::_exit(kDoesNotStart);
   ::setpgid(0, 0);  // Ctrl+C in the console's terminal is for the console
   ::dup2(input, STDIN_FILENO);

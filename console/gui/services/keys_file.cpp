@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <system_error>
 
 #include "console/gui/services/commands.h"
+#include "shared/base/files.h"
 #include "shared/base/paths.h"
 #include "shared/base/text.h"
 
@@ -149,6 +151,8 @@ std::optional<Keys> read_keys(std::string_view text) {
   return keys;
 }
 
+constexpr uint64_t kBytesMax = 1 << 20;
+
 std::filesystem::path keys_file() { return paths::config_directory() / "console" / "keys.yaml"; }
 
 std::vector<std::string> apply_keys_file(CommandRegistry& registry, const std::filesystem::path& file) {
@@ -156,9 +160,12 @@ std::vector<std::string> apply_keys_file(CommandRegistry& registry, const std::f
   if (!std::filesystem::exists(file, ignored)) return {};
   Reader reader(registry, file);
   try {
-    reader.read(YAML::LoadFile(file.string()));
+    if (const std::string kind = files::kind_if_not_regular(file); !kind.empty()) throw YAML::Exception(YAML::Mark(), "it is " + kind);
+    reader.read(YAML::Load(files::read_all(file, kBytesMax)));
   } catch (const YAML::Exception& error) {
     reader.fault(std::max(error.mark.line, 0) + 1, error.msg);
+  } catch (const std::system_error& error) {
+    reader.fault(1, error.code().message());
   }
   return reader.take_faults();
 }

@@ -1,12 +1,14 @@
 // Readings of devices, against libraries that answer as NVIDIA's does.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <chrono>
 
 #include "daemon/service/device_watch.h"
 #include "daemon/service/nvml.h"
 #include "tests/support/eventually.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ringwright::service {
 namespace {
@@ -90,6 +92,12 @@ TEST_F(NvmlTest, AFunctionThatAnOldDriverLacksIsNoReading) {
   EXPECT_EQ(device.ecc_corrected, std::nullopt);
   EXPECT_EQ(device.xid_count, std::nullopt) << "nobody watches";
   EXPECT_EQ(wire::condition_text(device), "no reading");
+}
+
+TEST_F(NvmlTest, APipeIsNotWaitedFor) {
+  const test::TemporaryFolder folder;
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  EXPECT_THAT(Nvml((folder / "pipe").string()).read().why_none, HasSubstr("pipe is a pipe"));
 }
 
 TEST_F(NvmlTest, WithoutALibraryItSaysSo) {

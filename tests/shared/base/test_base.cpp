@@ -1,9 +1,11 @@
 // Looking at files before they are opened, writing them in one step, text that is fit for a terminal, and differences of texts;
 // the host.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -13,6 +15,7 @@
 #include "shared/base/error.h"
 #include "shared/base/files.h"
 #include "shared/base/host.h"
+#include "shared/base/json_depth.h"
 #include "shared/base/line_diff.h"
 #include "shared/base/printable.h"
 #include "shared/base/resources.h"
@@ -98,6 +101,39 @@ TEST(Files, ThatCannotBeReplacedStay) {
   std::filesystem::create_directory(folder / "folder");
   EXPECT_THROW(files::replace(folder / "folder", "x"), std::system_error);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(Files, ADeviceOrAPipeIsWrittenToAndStays) {
+  const test::TemporaryFolder folder;
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  const int reader = ::open((folder / "pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  ASSERT_GE(reader, 0);
+  files::replace(folder / "pipe", "bytes");
+  char bytes[16] = {};
+  EXPECT_EQ(::read(reader, bytes, sizeof bytes), 5);
+  ::close(reader);
+  EXPECT_STREQ(bytes, "bytes");
+  EXPECT_EQ(files::kind_if_not_regular(folder / "pipe"), "a pipe");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(Files, RootsReplacementKeepsTheOwner) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may give files away";
+  const test::TemporaryFolder folder;
+  const std::filesystem::path file = folder.write("file", "old");
+  ASSERT_EQ(::chown(file.c_str(), 1234, 1235), 0);
+  files::replace(file, "new");
+  struct stat status{};
+  ASSERT_EQ(::stat(file.c_str(), &status), 0);
+  EXPECT_EQ(status.st_uid, 1234U);
+  EXPECT_EQ(status.st_gid, 1235U);
+}
+
+TEST(JsonDepth, CountsBracketsOutsideTexts) {
+  EXPECT_EQ(text::json_depth("1"), 0);
+  EXPECT_EQ(text::json_depth(R"({"a": [1, {"b": 2}], "c": []})"), 3);
+  EXPECT_EQ(text::json_depth(R"(["[[[\"[[", "]"])"), 1);
+  EXPECT_EQ(text::json_depth(std::string(400'000, '[')), 400'000);
 }
 
 TEST(LineDiff, IsTheUnifiedFormWithThreeLinesAround) {

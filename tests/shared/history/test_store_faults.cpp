@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,6 +54,15 @@ class Signal {
   std::condition_variable changed_;
   bool set_ = false;
 };
+
+TEST(StoreFaults, APipeIsNotWaitedFor) {
+  TemporaryFolder folder;
+  const std::filesystem::path pipe = folder.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const ErrorParts read = error_of([&] { Reader reader(pipe); });
+  EXPECT_EQ(read.code, "RW-STORE-001");
+  EXPECT_EQ(read.what, "the history file is a pipe");
+}
 
 TEST(StoreFaults, RefusesWhatIsNoHistory) {
   TemporaryFolder folder;

@@ -168,6 +168,16 @@ TEST(JsonFileTest, BareInfinityIsRead) {
   EXPECT_EQ(json["s"], "NaN \"Infinity\"");
 }
 
+TEST(JsonFileTest, ANumberBeyondDoubleIsTold) {
+  try {
+    parse_json_text(R"({"vocab_size": 1e400})", "config.json", "RW-MODEL-002");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.parts().code, "RW-MODEL-002");
+    EXPECT_EQ(error.parts().what, "a number is too large");
+  }
+}
+
 TEST(JsonFileTest, SyntaxErrorHasLineAndColumn) {
   try {
     parse_json_text("{\n  \"a\": 1,\n  \"b\" 2\n}", "config.json", "RW-MODEL-002");

@@ -88,6 +88,17 @@ TEST(Recipe, AMissingParentIsAnErrorAtTheLineThatNamesIt) {
   EXPECT_EQ(parts.where, file.string() + ":2:12");
 }
 
+TEST(Recipe, AParentWhoseNameTheSystemCannotFollowIsAMissingOne) {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("circle.yaml", folder / "circle.yaml");
+  for (const std::string& name : {std::string(300, 'x') + ".yaml", std::string("circle.yaml")}) {
+    const auto file = folder.write("r.yaml", "x: 1\ndefaults: [" + name + "]\n");
+    const ErrorParts parts = error_of(file);
+    EXPECT_EQ(parts.code, "RW-RECIPE-001") << name;
+    EXPECT_EQ(parts.where, file.string() + ":2:12") << name;
+  }
+}
+
 TEST(Recipe, AliasesThatMultiplyAreStopped) {
   const TemporaryFolder folder;
   std::string text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";

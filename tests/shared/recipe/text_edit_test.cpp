@@ -4,10 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <sstream>
 
+#include "shared/base/error.h"
 #include "shared/recipe/recipe.h"
 #include "tests/support/error_of.h"
 #include "tests/support/temporary_folder.h"
@@ -169,6 +172,36 @@ TEST(RecipeEdit, AParentsValueIsOverriddenInTheChild) {
   const Recipe recipe = load_recipe(family.child);
   EXPECT_EQ(recipe.resolved["policy"]["dtensor_cfg"], (nlohmann::ordered_json{{"context_parallel_size", 2}, {"enabled", true}}));
   EXPECT_EQ(recipe.resolved["sft"]["seed"], 7);
+}
+
+// Of edits at the same time, each from a process of its own, one that is told to be good is never lost.
+TEST(RecipeEdit, OfTwoEditsAtOnceNoneIsLost) {
+  constexpr int kRounds = 20;
+  for (int round = 0; round < kRounds; ++round) {
+    const Family family("a: 1\n", "defaults: base.yaml\nsft: {seed: 0, max_num_steps: 0}\n");
+    const auto edit_in_child = [&](const char* change) {
+      const pid_t child = ::fork();
+      if (child != 0) return child;
+      try {
+        save(edit_recipe(family.child, {parse_set(change)}));
+      } catch (const Error&) {
+        ::_exit(1);
+      }
+      ::_exit(0);
+    };
+    const pid_t first = edit_in_child("sft.seed=7"), second = edit_in_child("sft.max_num_steps=7");
+    int first_status = 0, second_status = 0;
+    ASSERT_EQ(::waitpid(first, &first_status, 0), first);
+    ASSERT_EQ(::waitpid(second, &second_status, 0), second);
+    const Recipe recipe = load_recipe(family.child);
+    if (WEXITSTATUS(first_status) == 0) {
+      EXPECT_EQ(recipe.resolved["sft"]["seed"], 7);
+    }
+    if (WEXITSTATUS(second_status) == 0) {
+      EXPECT_EQ(recipe.resolved["sft"]["max_num_steps"], 7);
+    }
+    EXPECT_TRUE(WEXITSTATUS(first_status) == 0 || WEXITSTATUS(second_status) == 0);
+  }
 }
 
 TEST(RecipeEdit, WhatAParentSaysAlreadyNeedsNoChange) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 
 #include "tests/support/error_of.h"
@@ -38,6 +39,15 @@ TEST(MegatronMapping, StepsThatAreNoNumberOfStepsAreRefused) {
       EXPECT_EQ(error.code, steps == -1 ? "RW-RECIPE-022" : "RW-RECIPE-021") << key << " " << steps;
       EXPECT_EQ(error.where, std::string("policy.megatron_cfg.scheduler.") + key);
     }
+  }
+}
+
+// JSON's text has no such numbers: written as null they would be the default, without a word.
+TEST(MegatronMapping, ANumberThatIsNoneIsNotMapped) {
+  for (const double value : {std::nan(""), HUGE_VAL}) {
+    const MegatronMapping mapping = mapping_of(recipe_with({{"context_parallel_size", value}}));
+    EXPECT_EQ(mapping.unmapped_key, "policy.megatron_cfg.context_parallel_size");
+    for (const auto& change : mapping.changes) EXPECT_NE(change.key, "policy.dtensor_cfg.context_parallel_size");
   }
 }
 
