@@ -14,7 +14,7 @@ target_include_directories(rw_flags INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY
 target_compile_options(rw_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall> $<$<COMPILE_LANGUAGE:CXX>:-Wextra> $<$<COMPILE_LANGUAGE:CXX>:-Wpedantic> $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>
   $<$<COMPILE_LANGUAGE:CXX>:-pthread>  # everywhere, so that all share their precompiled headers
-  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-restrict -Wno-stringop-overflow>  # g++ 12 warns falsely inside std::string
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-restrict>  # g++ 12 warns falsely inside std::string
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:Clang>>:-Wno-deprecated-declarations>)  # libstdc++ 12's stable_sort calls its own deprecated name
 if(RINGWRIGHT_WARNINGS_AS_ERRORS)
   target_compile_options(rw_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)

@@ -16,8 +16,8 @@
 #include <thread>
 #include <vector>
 
-#include "shared/base/host.h"
 #include "shared/base/paths.h"
+#include "shared/base/program_call.h"
 #include "shared/base/resources.h"
 #include "shared/history/ownership.h"
 #include "shared/history/store.h"
@@ -36,14 +36,8 @@ constexpr auto kHandOverWait = std::chrono::seconds(5);
 constexpr int kNotFound = 127;
 constexpr uint64_t kOpenFilesMin = 64;
 
-// Beside this program, else by PATH.
-std::string daemon_program() {
-  const std::filesystem::path folder = host::program_folder(), beside = folder / kProgram;
-  return !folder.empty() && ::access(beside.c_str(), X_OK) == 0 ? beside.string() : kProgram;
-}
-
 std::vector<std::string> arguments_of(const DaemonOptions& options) {
-  std::vector<std::string> arguments = {daemon_program()};
+  std::vector<std::string> arguments = {beside_this_program(kProgram)};
   if (!options.store.empty()) arguments.insert(arguments.end(), {"--store", std::filesystem::absolute(options.store).string()});
   if (options.orphan_grace_s) arguments.insert(arguments.end(), {"--orphan-grace-s", std::to_string(*options.orphan_grace_s)});
   if (options.exit_when_idle) arguments.push_back("--exit-when-idle");
@@ -171,8 +165,8 @@ nlohmann::json start_daemon(const DaemonOptions& options) {
     const Outcome outcome = spawn_and_wait(arguments_of(options));
     ErrorParts failure = parse_described_error(outcome.errors);
     if (outcome.exit_code == kNotFound)
-      throw Error({"RW-CLI-020", "the daemon cannot be started: " + outcome.errors, daemon_program(), "ringwrightd beside this program or in PATH",
-                   "build or install it; see ringwright doctor", ExitCode::unreachable});
+      throw Error({"RW-CLI-020", "the daemon cannot be started: " + outcome.errors, beside_this_program(kProgram),
+                   "ringwrightd beside this program or in PATH", "build or install it; see ringwright doctor", ExitCode::unreachable});
     const bool another = outcome.exit_code != 0 && failure.code == kDaemonRunsAlready;
     if (outcome.exit_code != 0 && !another) {
       failure.exit_code = static_cast<ExitCode>(outcome.exit_code);

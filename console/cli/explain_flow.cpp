@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "console/cli/run_launch.h"
+#include "console/cli/run_text.h"
 #include "console/cli/table.h"
 #include "console/cli/terminal.h"
 #include "shared/support_matrix/recipe_flow.h"
@@ -53,7 +54,7 @@ int explain_flow(const std::vector<std::string>& words, const std::string& model
   options.model_folder = model;
   const RecipeFlow flow = support_matrix::recipe_flow(load_one_recipe(words), options);
   if (invocation.json) {
-    fmt::print("{}\n", to_json(flow).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    fmt::print("{}", dump_ordered_document(to_json(flow)));
   } else {
     print_flow(flow);
   }

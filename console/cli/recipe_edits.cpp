@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "console/cli/recipe_verbs.h"
+#include "console/cli/run_text.h"
 #include "shared/base/line_diff.h"
 #include "shared/recipe/text_edit.h"
 
@@ -19,12 +20,12 @@ struct Options {
 void print(const Options& options, const recipe::EditedRecipe& edited, bool as_json) {
   const std::string diff = text::unified_diff(edited.before, edited.after, options.recipe, edited.file.string());
   if (as_json)
-    fmt::print("{}\n", nlohmann::ordered_json({{"recipe", options.recipe},
-                                               {"file", edited.file.string()},
-                                               {"changed", edited.before != edited.after},
-                                               {"written", !options.diff && (edited.before != edited.after || !options.output.empty())},
-                                               {"diff", diff}})
-                           .dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    fmt::print("{}",
+               dump_ordered_document(nlohmann::ordered_json({{"recipe", options.recipe},
+                                                             {"file", edited.file.string()},
+                                                             {"changed", edited.before != edited.after},
+                                                             {"written", !options.diff && (edited.before != edited.after || !options.output.empty())},
+                                                             {"diff", diff}})));
   else if (edited.before == edited.after && !options.diff)
     fmt::print("{}: it says so already\n", options.recipe);
   else

@@ -7,6 +7,7 @@
 
 #include "console/cli/recipe_arguments.h"
 #include "console/cli/recipe_verbs.h"
+#include "console/cli/run_text.h"
 #include "console/cli/table.h"
 #include "console/cli/terminal.h"
 #include "shared/recipe/key_table.h"
@@ -123,7 +124,7 @@ int show_keys(const recipe::Recipe& recipe, bool as_json) {
     table.add_row({status.key, styled(status.word(), style_of(status)), text_of(status)});
   }
   if (as_json)
-    fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    fmt::print("{}", dump_ordered_document(json));
   else
     table.print();
   return 0;
@@ -136,8 +137,7 @@ int show(const Options& options, const Invocation& invocation) {
   const recipe::Recipe recipe = recipe::load_recipe(arguments.files[0], arguments.overrides);
   if (options.keys) return show_keys(recipe, invocation.json);
   if (invocation.json) {
-    fmt::print("{}\n", (options.origin ? with_origins(recipe) : with_words_for_floats(recipe.resolved))
-                           .dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    fmt::print("{}", dump_ordered_document((options.origin ? with_origins(recipe) : with_words_for_floats(recipe.resolved))));
     return 0;
   }
   fmt::print("{}", Writer(recipe, options.origin).write());

@@ -27,6 +27,7 @@ std::string styled_state(history::RunState state);
 
 using exchange::dump_document;
 using exchange::dump_line;
+using exchange::dump_ordered_document;
 using exchange::to_json;
 
 }  // namespace ringwright::cli

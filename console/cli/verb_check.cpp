@@ -5,6 +5,7 @@
 
 #include "console/cli/check_report.h"
 #include "console/cli/recipe_arguments.h"
+#include "console/cli/run_text.h"
 #include "console/cli/verb.h"
 #include "shared/base/line_diff.h"
 #include "shared/recipe/loader.h"
@@ -81,7 +82,7 @@ int check(const Options& options, const Invocation& invocation) {
       print_report(report);
     }
   }
-  if (invocation.json) fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  if (invocation.json) fmt::print("{}", dump_ordered_document(all));
   return static_cast<int>(refused ? ExitCode::refused : ExitCode::good);
 }
 

@@ -102,7 +102,7 @@ void print_json(const std::vector<Section>& sections, nlohmann::ordered_json doc
       document["targets"].push_back(
           {{"target", section.target}, {"good", !is_bad(section)}, {"first", section.conclusion}, {"observations", std::move(list)}});
   }
-  fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  fmt::print("{}", dump_ordered_document(document));
 }
 
 int report(const std::vector<Section>& sections, const Options& options, const Invocation& invocation, nlohmann::ordered_json document) {

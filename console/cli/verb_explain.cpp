@@ -6,6 +6,7 @@
 
 #include "console/cli/explain_flow.h"
 #include "console/cli/recipe_arguments.h"
+#include "console/cli/run_text.h"
 #include "console/cli/table.h"
 #include "console/cli/terminal.h"
 #include "console/cli/verb.h"
@@ -51,7 +52,7 @@ int explain_matrix(bool markdown, const Invocation& invocation) {
   }
   ordered_json json = ordered_json::array();
   for (const RowText& row : rows) json.push_back(to_json(row));
-  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  fmt::print("{}", dump_ordered_document(json));
   return 0;
 }
 
@@ -77,7 +78,7 @@ int explain_migration(const Invocation& invocation) {
         {{"area", move.area}, {"automodel-0.4", move.before}, {"automodel-0.6", move.after}, {"keys", move.keys}, {"row", move.row}});
   for (const support_matrix::Workaround& each : support_matrix::needless_workarounds())
     json["needless"].push_back({{"what", each.what}, {"why", each.why}});
-  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  fmt::print("{}", dump_ordered_document(json));
   return 0;
 }
 

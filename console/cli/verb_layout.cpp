@@ -1,4 +1,6 @@
 // `ringwright layout`: where each token of a sequence lives, and what attention over it costs.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -6,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "console/cli/layout_print.h"
+#include "console/cli/run_text.h"
 #include "console/cli/terminal.h"
 #include "console/cli/verb.h"
 #include "shared/base/error.h"
@@ -44,7 +47,7 @@ int show_layout(const Options& options, const Invocation& invocation) {
     write_svg(options.svg, layout_svg(report));
   }
   if (invocation.json) {
-    std::printf("%s\n", layout_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+    fmt::print("{}", dump_ordered_document(layout_json(report)));
     return 0;
   }
   const int terminal = terminal_columns() > 0 ? std::clamp(terminal_columns(), kStripWidthMin, kStripWidthMax) : kStripWidthDefault;

@@ -71,7 +71,7 @@ void print_json(const Answer& answer) {
     for (size_t i = 0; i < row.size(); ++i) object[names[i]] = row[i];
     rows.push_back(std::move(object));
   }
-  fmt::print("{}\n", rows.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  fmt::print("{}", dump_ordered_document(rows));
 }
 
 void print_table(const Answer& answer) {

@@ -43,8 +43,10 @@ struct DeviceWatch::Shared {
     wire::DeviceReport now;
     do {
       if (!nvml || (is_worth_a_new_start(now) && Clock::now() >= retry_at)) {
+        const std::vector<Nvml::Seen> seen = nvml ? nvml->seen() : std::vector<Nvml::Seen>();
         nvml.reset();
         nvml.emplace(library);
+        nvml->remember(seen);
         retry_at = Clock::now() + retry;
       }
       now = nvml->read();

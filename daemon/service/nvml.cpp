@@ -135,12 +135,9 @@ struct Nvml::Functions {
   int (*watch_events)(Handle device, unsigned long long types, void* set) = nullptr;
 };
 
-struct Nvml::Device {
-  int index = 0;
+struct Nvml::Device : Seen {
   Handle handle = nullptr;
-  std::string name, uuid, fault;                // fault: why it has no handle
-  std::optional<uint64_t> xid_count, xid_last;  // xid_count: nullopt where its errors are not watched
-  int64_t xid_unix_ns = 0;
+  std::string fault;  // why it has no handle
 };
 
 Nvml::Nvml(const std::string& library) : why_none_(open(library)) {}
@@ -209,6 +206,21 @@ void Nvml::take_errors() {
     }
 }
 
+std::vector<Nvml::Seen> Nvml::seen() const { return {devices_.begin(), devices_.end()}; }
+
+void Nvml::remember(const std::vector<Seen>& before) {
+  for (Device& device : devices_)
+    for (const Seen& known : before) {
+      const bool unnamed = device.uuid.empty() || known.uuid.empty();
+      if (unnamed ? device.index != known.index : device.uuid != known.uuid) continue;
+      if (device.name.empty()) device.name = known.name;
+      if (device.uuid.empty()) device.uuid = known.uuid;
+      if (!known.xid_last) continue;
+      device.xid_count = device.xid_count.value_or(0) + known.xid_count.value_or(0);
+      if (!device.xid_last) device.xid_last = known.xid_last, device.xid_unix_ns = known.xid_unix_ns;
+    }
+}
+
 wire::DeviceReport Nvml::read() {
   wire::DeviceReport report{why_none_, driver_, {}, wire::now_unix_ns()};
   if (!why_none_.empty()) return report;
@@ -226,7 +238,7 @@ wire::DeviceReading Nvml::read(const Device& device) const {
   reading.fault = device.fault;
   reading.xid_count = device.xid_count;
   reading.xid_last = device.xid_last;
-  if (device.xid_last) reading.xid_age_s = static_cast<double>(wire::now_unix_ns() - device.xid_unix_ns) * 1e-9;
+  if (device.xid_last) reading.xid_age_s = wire::seconds_between(device.xid_unix_ns, wire::now_unix_ns());
   if (!device.handle) return reading;
   const auto ask = [&](auto function, auto... arguments) {
     if (function == nullptr) return false;

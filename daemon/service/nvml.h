@@ -2,7 +2,9 @@
 // there, or lacks a function, there is no such reading, and nothing fails. Declared here is what NVIDIA documents of its binary interface.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,16 @@ class Nvml {
   ~Nvml();
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
+
+  // What this daemon has seen of a device's Xid errors, and which device it is: to hand on to the Nvml that follows this one.
+  struct Seen {
+    int index = 0;
+    std::string name, uuid;                       // "": the driver does not say, as of a device that is lost
+    std::optional<uint64_t> xid_count, xid_last;  // xid_count: nullopt where its errors are not watched
+    int64_t xid_unix_ns = 0;
+  };
+  std::vector<Seen> seen() const;
+  void remember(const std::vector<Seen>& before);
 
   // All devices as they are now. Errors are in the report: of the whole in why_none, of a device in its fault.
   wire::DeviceReport read();

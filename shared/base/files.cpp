@@ -57,9 +57,9 @@ class FreshFile {
   FreshFile(const FreshFile&) = delete;
   FreshFile& operator=(const FreshFile&) = delete;
 
-  // As the file that it will replace has them. Only root may give a file away; for others the owner is their own.
+  // As the file that it will replace has them, as far as this user may: root gives files away, others to a group of theirs.
   void take_owner_and_mode(const struct stat& status) {
-    if (::fchown(descriptor_, status.st_uid, status.st_gid) != 0 && errno != EPERM) throw_errno(place_);
+    if (::fchown(descriptor_, status.st_uid, status.st_gid) != 0) (void)!::fchown(descriptor_, static_cast<uid_t>(-1), status.st_gid);
     if (::fchmod(descriptor_, status.st_mode & 07777) != 0) throw_errno(place_);
   }
 

@@ -29,5 +29,6 @@ nlohmann::json to_json(const wire::Event& event);
 std::string dump_line(const nlohmann::json& json);
 // The same over several lines, for one document.
 std::string dump_document(const nlohmann::json& json);
+std::string dump_ordered_document(const nlohmann::ordered_json& json);
 
 }  // namespace ringwright::exchange

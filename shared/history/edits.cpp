@@ -45,6 +45,14 @@ struct Editor::Impl {
     }
   }
 
+  // Whether the statement, whose first parameter is the run, changed anything.
+  template <class Value>
+  bool change_of_run(const char* statement, const std::string& run, const Value& value) {
+    int rows = 0;
+    change([&] { rows = database.run(statement, run_key(database, run), value); });
+    return rows > 0;
+  }
+
   std::optional<WriterLock> lock;
   Database database;
 };
@@ -61,13 +69,8 @@ struct RunImport::Impl {
 Editor::Editor(const std::filesystem::path& file, Missing missing) : impl_(std::make_unique<Impl>(file, missing)) {}
 Editor::~Editor() = default;
 
-void Editor::add_tag(const std::string& run, const std::string& tag) {
-  impl_->change([&] { impl_->database.run(sql::tag_insert, run_key(impl_->database, run), tag); });
-}
-
-void Editor::remove_tag(const std::string& run, const std::string& tag) {
-  impl_->change([&] { impl_->database.run(sql::tag_delete, run_key(impl_->database, run), tag); });
-}
+bool Editor::add_tag(const std::string& run, const std::string& tag) { return impl_->change_of_run(sql::tag_insert, run, tag); }
+bool Editor::remove_tag(const std::string& run, const std::string& tag) { return impl_->change_of_run(sql::tag_delete, run, tag); }
 
 int64_t Editor::add_note(const std::string& run, const std::string& author, const std::string& text) {
   int64_t key = 0;
@@ -82,8 +85,8 @@ void Editor::remove_note(const std::string& run, int64_t key) {
   impl_->change([&] { impl_->database.run(sql::note_delete, run_key(impl_->database, run), key); });
 }
 
-void Editor::set_archived(const std::string& run, bool archived) {
-  impl_->change([&] { impl_->database.run(sql::run_set_archived, run_key(impl_->database, run), static_cast<int>(archived)); });
+bool Editor::set_archived(const std::string& run, bool archived) {
+  return impl_->change_of_run(sql::run_set_archived, run, static_cast<int>(archived));
 }
 
 void Editor::delete_run(const std::string& run) {

@@ -48,11 +48,12 @@ class Editor {
   ~Editor();
 
   // Each is durable when it returns. `run`: a full id; RW-STORE-009 where there is none.
-  void add_tag(const std::string& run, const std::string& tag);
-  void remove_tag(const std::string& run, const std::string& tag);  // one that isn't there is no error
+  // Those of tags and the archive say whether the run was not so already.
+  bool add_tag(const std::string& run, const std::string& tag);
+  bool remove_tag(const std::string& run, const std::string& tag);
   int64_t add_note(const std::string& run, const std::string& author, const std::string& text);
   void remove_note(const std::string& run, int64_t key);
-  void set_archived(const std::string& run, bool archived);
+  bool set_archived(const std::string& run, bool archived);
   // All rows of a run that is over; RW-STORE-012 for one that is not.
   void delete_run(const std::string& run);
   // All of the run, or nothing when `fill` throws. RW-STORE-009 where the id is there already.

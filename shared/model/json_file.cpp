@@ -9,10 +9,13 @@
 
 #include "shared/base/error.h"
 #include "shared/base/files.h"
+#include "shared/base/json_depth.h"
 #include "shared/base/text.h"
 
 namespace ringwright::model {
 namespace {
+
+constexpr int64_t kNestingMax = 64;
 
 constexpr std::array<std::string_view, 3> kBareNumbers = {"-Infinity", "Infinity", "NaN"};
 
@@ -45,6 +48,9 @@ std::string place_of(const std::string& text, size_t byte, const std::string& fi
 }  // namespace
 
 nlohmann::json parse_json_text(const std::string& text, const std::string& file_name, const std::string& code) {
+  if (text::json_depth(text) > kNestingMax)
+    throw Error(
+        {code, "values are nested too deeply", file_name, fmt::format("at most {} levels", kNestingMax), "is it the right file?", ExitCode::usage});
   try {
     return nlohmann::json::parse(text);
   } catch (const nlohmann::json::parse_error& error) {

@@ -187,12 +187,12 @@ std::string edit_recipe_text(const fs::path& file, std::string text, const std::
 }
 
 void save(const EditedRecipe& edited) {
-  std::optional<files::Lock> lock;  // so that of two edits at once the second sees what the first has written
-  if (edited.in_place) lock.emplace(edited.file);
-  if (edited.in_place && read_text(edited.file) != edited.before)
-    fail("RW-RECIPE-042", "the recipe was changed by somebody else meanwhile", {edited.file.string()}, "the text that was read",
-         "ask for the change again");
   try {
+    std::optional<files::Lock> lock;  // so that of two edits at once the second sees what the first has written
+    if (edited.in_place) lock.emplace(edited.file);
+    if (edited.in_place && read_text(edited.file) != edited.before)
+      fail("RW-RECIPE-042", "the recipe was changed by somebody else meanwhile", {edited.file.string()}, "the text that was read",
+           "ask for the change again");
     files::replace(edited.file, edited.after);
   } catch (const std::system_error& error) {
     throw Error({"RW-RECIPE-042", std::string("the recipe cannot be written: ") + error.code().message(), edited.file.string(),

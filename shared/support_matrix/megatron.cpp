@@ -36,7 +36,7 @@ class Mapper {
     add("policy.dtensor_cfg.enabled", "true");
     add("policy.dtensor_cfg._v2", "true");
     for (const Rename& size : kSizes)
-      if (const json* value = typed_.find(kFrom + std::string(size.from))) keep(std::string(size.from), kTo + std::string(size.to), size.to, *value);
+      if (const json* value = find(std::string(size.from))) keep(kTo + std::string(size.to), size.to, *value);
     map_optimizer();
     map_scheduler();
     refuse_others();
@@ -44,14 +44,21 @@ class Mapper {
   }
 
  private:
-  const json* find(const std::string& key) const { return typed_.find(kFrom + key); }
-  double number(const std::string& key, double fallback) const { return typed_.number_or(kFrom + key, fallback); }
+  // Nothing where there is none, or what JSON's text would make null, which is the default.
+  const json* find(const std::string& key) {
+    const json* value = typed_.find(kFrom + key);
+    if (!value || !value->is_number_float() || std::isfinite(value->get<double>())) return value;
+    refuse(key, "it is no finite number", "a number");
+    return nullptr;
+  }
+  double number(const std::string& key, double fallback) {
+    const json* value = find(key);
+    return value && value->is_number() ? value->get<double>() : fallback;
+  }
   std::string text(const std::string& key, const std::string& fallback) const { return typed_.text_or(kFrom + key, fallback); }
 
   void add(const std::string& key, const std::string& value) { mapping_.changes.push_back({key, value}); }
-  void keep(const std::string& from, const std::string& key, const std::string& name, const json& value) {
-    if (value.is_number_float() && !std::isfinite(value.get<double>()))  // JSON's text would make it null, which is the default
-      return refuse(from, "it is no finite number", "a number");
+  void keep(const std::string& key, const std::string& name, const json& value) {
     add(key, value.dump());
     mapping_.summary += fmt::format("{}{} {}", mapping_.summary.empty() ? "" : ", ", name, value.dump());
   }
@@ -66,12 +73,10 @@ class Mapper {
       refuse("optimizer.optimizer", fmt::format("the optimizer {} has no counterpart here", name), "policy.megatron_cfg.optimizer.optimizer=adam");
     add("policy.optimizer.name", "torch.optim.AdamW");
     for (const Rename& each : kOptimizer)
-      if (const std::string from = "optimizer." + std::string(each.from); const json* value = find(from))
-        keep(from, "policy.optimizer.kwargs." + std::string(each.to), each.to, *value);
-    if (find("optimizer.adam_beta1") && find("optimizer.adam_beta2"))
-      keep("optimizer.adam_beta1", "policy.optimizer.kwargs.betas", "betas",
-           json::array({*find("optimizer.adam_beta1"), *find("optimizer.adam_beta2")}));
-    if (const json* clip = find("optimizer.clip_grad")) keep("optimizer.clip_grad", "policy.max_grad_norm", "max_grad_norm", *clip);
+      if (const json* value = find("optimizer." + std::string(each.from))) keep("policy.optimizer.kwargs." + std::string(each.to), each.to, *value);
+    const json *beta1 = find("optimizer.adam_beta1"), *beta2 = find("optimizer.adam_beta2");
+    if (beta1 && beta2) keep("policy.optimizer.kwargs.betas", "betas", json::array({*beta1, *beta2}));
+    if (const json* clip = find("optimizer.clip_grad")) keep("policy.max_grad_norm", "max_grad_norm", *clip);
   }
 
   // Constant or cosine, after a linear warm-up.

@@ -37,6 +37,9 @@
 
 namespace ringwright::wire {
 
+// The welcome message comes every second: silence for so long is worth a warning, and for so long the end of a connection.
+constexpr std::chrono::seconds kStaleAfter{3}, kLostAfter{15};
+
 struct Endpoints {
   std::string control;
   std::string events;

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "shared/wire/message.h"
+
 namespace ringwright::wire {
 namespace {
 
@@ -117,7 +119,7 @@ std::string count_text(const std::optional<uint64_t>& count) { return count ? st
 
 json to_json(const DeviceReport& report, int64_t now_unix_ns) {
   json message = {{"why_none", report.why_none}, {"driver", report.driver}, {"list", json::array()}};
-  if (report.read_unix_ns > 0) message["age_s"] = std::max(0.0, static_cast<double>(now_unix_ns - report.read_unix_ns) * 1e-9);
+  if (report.read_unix_ns > 0) message["age_s"] = seconds_between(report.read_unix_ns, now_unix_ns);
   for (const DeviceReading& device : report.devices) message["list"].push_back(device_to_json(device));
   return message;
 }

@@ -17,8 +17,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr auto kStaleAfter = std::chrono::seconds(3);
-constexpr auto kLostAfter = std::chrono::seconds(15);
 constexpr milliseconds kFetchTimeout{5000};
 constexpr milliseconds kTick{500};
 constexpr int kFetchEventsMax = 2000;
@@ -166,10 +164,7 @@ struct EventStream::Impl {
   bool take_range(const nlohmann::json& reply) {
     const uint64_t before = last;
     for (const nlohmann::json& frames : reply.at("events")) {
-      Event event;
-      event.run = frames.at(0).get<std::string>();
-      decode_header(as_text(frames.at(1)), event);
-      event.body = decode_body(as_text(frames.at(2)));
+      const Event event = event_from_frames(frames);
       if (event.node_sequence <= last) continue;
       hand_over(event);
       set_last(event.node_sequence);
@@ -181,11 +176,6 @@ struct EventStream::Impl {
     const std::lock_guard lock(mutex);
     known.repaired = std::min(known.gaps, known.repaired + (last - before - pruned));
     return last > before;
-  }
-
-  static std::string_view as_text(const nlohmann::json& frame) {
-    const auto& bytes = frame.get_binary();
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
 
   void hand_over(const Event& event) {

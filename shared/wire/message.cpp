@@ -1,5 +1,6 @@
 #include "shared/wire/message.h"
 
+#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <cstring>
@@ -165,5 +166,19 @@ Error version_mismatch(int64_t theirs) {
 }
 
 int64_t now_unix_ns() { return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
+double seconds_between(int64_t from_unix_ns, int64_t to_unix_ns) { return std::max(0.0, static_cast<double>(to_unix_ns - from_unix_ns) * 1e-9); }
+
+Event event_from_frames(const nlohmann::json& frames) {
+  const auto as_text = [](const nlohmann::json& frame) {
+    const auto& bytes = frame.get_binary();
+    return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  Event event;
+  event.run = frames.at(0).get<std::string>();
+  decode_header(as_text(frames.at(1)), event);
+  event.body = decode_body(as_text(frames.at(2)));
+  return event;
+}
 
 }  // namespace ringwright::wire

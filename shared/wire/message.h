@@ -51,6 +51,8 @@ void decode_header(std::string_view frame, Event& event);
 // every text valid UTF-8.
 std::string encode_body(const nlohmann::json& body);
 nlohmann::json decode_body(std::string_view frame);
+// An event as `events.range` has it: [run, header frame, body frame]. Throws as those do.
+Event event_from_frames(const nlohmann::json& frames);
 // The event's own body frame, else its body encoded into `buffer`.
 std::string_view body_frame_of(const Event& event, std::string& buffer);
 
@@ -58,5 +60,7 @@ std::string_view body_frame_of(const Event& event, std::string& buffer);
 Error version_mismatch(int64_t theirs);
 
 int64_t now_unix_ns();
+// Never negative: clocks are set back (T33).
+double seconds_between(int64_t from_unix_ns, int64_t to_unix_ns);
 
 }  // namespace ringwright::wire

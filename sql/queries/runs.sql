@@ -59,7 +59,7 @@ SELECT id, key FROM run WHERE state NOT IN ('finished', 'failed', 'stopped', 'lo
 SELECT state FROM run WHERE key = ?1;
 
 -- name: run_set_archived
-UPDATE run SET archived = ?2 WHERE key = ?1;
+UPDATE run SET archived = ?2 WHERE key = ?1 AND archived <> ?2;
 
 -- name: run_set_step
 UPDATE run SET last_step = max(last_step, ?2) WHERE key = ?1;

@@ -113,9 +113,11 @@ def _end_group(group):
 
 def _outcome(process, command, start, timeout_s):
     errors = []
-    drain = threading.Thread(target=lambda: errors.append(process.stderr.read()))
+    # Daemon threads: a driver that is told to end waits for neither.
+    drain = threading.Thread(target=lambda: errors.append(process.stderr.read()), daemon=True)
     drain.start()
     timer = threading.Timer(timeout_s, lambda: _end_group(process.pid))
+    timer.daemon = True
     timer.start()
     output = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)

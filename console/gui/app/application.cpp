@@ -25,7 +25,7 @@ constexpr size_t kUpdatesPerFrameMax = 20'000;
 constexpr int kPictureFrames = 4;  // fonts, dock layout and column widths have settled by then
 constexpr auto kPictureWait = std::chrono::seconds(5);
 constexpr double kFrameSecondsMin = 1.0 / 60;  // where no display sets the pace
-constexpr double kLookSeconds = 0.01;          // how often an idle window looks whether something has come in: much cheaper than a frame
+constexpr double kLookSeconds = 0.25;          // what comes in wakes an idle window; what a signal asks for is seen within this time
 constexpr double kAfterInputSeconds = 2;       // so long what the operator did may still move: drawn every kMovingSeconds
 constexpr double kMovingSeconds = 0.1;
 constexpr double kLiveSeconds = 1, kStillSeconds = 5;  // ages grow while a daemon is there; on a file nothing does
@@ -66,7 +66,7 @@ void read_own_keys(CommandRegistry& registry, Context& context) {
 
 }  // namespace
 
-Application::Application(const Options& options, Graphics& graphics) : graphics_(graphics) {
+Application::Application(const Options& options, Graphics& graphics) : graphics_(graphics), queue_([&graphics] { graphics.wake(); }) {
   personal_ = !options.screenshot && options.demo_runs == 0;
   Preferences preferences = personal_ ? load_preferences() : Preferences{};
   if (!options.theme.empty()) preferences.theme = options.theme;

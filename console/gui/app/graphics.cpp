@@ -243,4 +243,8 @@ int Graphics::height() const { return impl_->height; }
 
 void Graphics::wait_for_input(double seconds) { glfwWaitEventsTimeout(seconds); }
 
+void Graphics::wake() {
+  if (impl_->mode == Mode::window) glfwPostEmptyEvent();
+}
+
 }  // namespace ringwright::gui

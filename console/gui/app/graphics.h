@@ -36,6 +36,8 @@ class Graphics {
   int height() const;
   // Blocks until there is input or `seconds` have passed: an idle window draws a few frames a second. In a window only.
   void wait_for_input(double seconds);
+  // Ends such a wait, or the next one; from any thread.
+  void wake();
 
  private:
   struct Impl;

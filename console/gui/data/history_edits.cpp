@@ -13,8 +13,8 @@
 namespace ringwright::gui {
 namespace {
 
-// One run's part of an edit. What it takes to undo it is added to `undo`.
-void edit_run(history::Editor& editor, const Edit& edit, size_t index, Edit& undo) {
+// One run's part of an edit. False when the run was so already: then there is nothing to undo. What else that takes is added to `undo`.
+bool edit_run(history::Editor& editor, const Edit& edit, size_t index, Edit& undo) {
   const std::string& run = edit.runs[index];
   switch (edit.what) {
     case Edit::What::add_tag:
@@ -23,16 +23,19 @@ void edit_run(history::Editor& editor, const Edit& edit, size_t index, Edit& und
       return editor.remove_tag(run, edit.text);
     case Edit::What::add_note:
       undo.notes.push_back(editor.add_note(run, wire::requester("console"), edit.text));
-      return;
+      break;
     case Edit::What::remove_note:
-      return editor.remove_note(run, edit.notes.at(index));
+      editor.remove_note(run, edit.notes.at(index));
+      break;
     case Edit::What::archive:
       return editor.set_archived(run, true);
     case Edit::What::restore:
       return editor.set_archived(run, false);
     case Edit::What::remove:
-      return editor.delete_run(run);
+      editor.delete_run(run);
+      break;
   }
+  return true;
 }
 
 std::optional<Edit::What> opposite(Edit::What what) {
@@ -75,26 +78,6 @@ std::string done_text(const Edit& edit, size_t count, const std::string& name) {
   return runs;
 }
 
-// Whether the run is not yet as the edit would have it: only then is there something to undo.
-bool would_change(const history::RunRecord& run, const Edit& edit) {
-  const bool tagged = std::find(run.tags.begin(), run.tags.end(), edit.text) != run.tags.end();
-  switch (edit.what) {
-    case Edit::What::add_tag:
-      return !tagged;
-    case Edit::What::remove_tag:
-      return tagged;
-    case Edit::What::archive:
-      return !run.archived;
-    case Edit::What::restore:
-      return run.archived;
-    case Edit::What::add_note:
-    case Edit::What::remove_note:
-    case Edit::What::remove:
-      break;
-  }
-  return true;
-}
-
 struct EditOutcome {
   std::vector<std::string> done;  // runs that are as the edit would have them
   Edit undo;                      // of those that were not so before
@@ -102,12 +85,10 @@ struct EditOutcome {
 
 void edit_runs(const std::filesystem::path& file, const Edit& edit, EditOutcome& outcome) {
   history::Editor editor(file);
-  const history::Reader reader(file);
   for (size_t i = 0; i < edit.runs.size(); ++i) {
-    const bool changes = would_change(reader.run(edit.runs[i]), edit);
-    edit_run(editor, edit, i, outcome.undo);
+    const bool changed = edit_run(editor, edit, i, outcome.undo);
     outcome.done.push_back(edit.runs[i]);
-    if (changes) outcome.undo.runs.push_back(edit.runs[i]);
+    if (changed) outcome.undo.runs.push_back(edit.runs[i]);
   }
 }
 

@@ -19,9 +19,6 @@ constexpr int64_t kChunksMax = 256;  // of balanced, where nobody says how long 
 int64_t slots_of(const LayoutQuestion& question) { return question.batch_slots / question.documents; }
 int64_t tokens_of(const LayoutQuestion& question) { return question.tokens / question.documents; }
 
-// One document under thd is head-tail too.
-bool heads_and_tails(const std::string& layout) { return layout == layout::names::kRoundRobin || layout == layout::names::kThd; }
-
 // Slots before a position, when each document has so many and they stand at its start.
 int64_t before(const LayoutPicture& picture, int64_t position, int64_t of_document) {
   const int64_t whole = std::min(position / picture.document_slots, picture.question.documents);
@@ -70,7 +67,7 @@ void add_blocks(LayoutPicture& picture, const layout::Run& run) {
   if (picture.replicated && run.rank > 0) return;
   const int64_t chunks = 2 * static_cast<int64_t>(picture.question.cp);
   int64_t chunk = picture.padded_length;
-  if (heads_and_tails(picture.question.layout))
+  if (picture.has_halves())
     chunk =
         (picture.question.layout == layout::names::kThd && picture.question.documents > 1 ? picture.document_slots : picture.padded_length) / chunks;
   chunk = std::max<int64_t>(1, chunk);
@@ -108,6 +105,10 @@ void weigh(LayoutPicture& picture) {
 }
 
 }  // namespace
+
+bool LayoutPicture::has_halves() const {
+  return question.cp > 1 && (question.layout == layout::names::kRoundRobin || question.layout == layout::names::kThd);
+}
 
 LayoutPicture picture_layout(const LayoutQuestion& question) {
   LayoutPicture picture;
@@ -167,9 +168,8 @@ std::string describe_position(const LayoutPicture& picture, int64_t global_posit
   const size_t index = block_index(picture, global_position);
   if (index == picture.blocks.size()) return "";
   const LayoutBlock& block = picture.blocks[index];
-  const bool halves = heads_and_tails(picture.question.layout);
   std::string place = fmt::format("rank {}, slot {}{}, global {}", block.rank, text::format_count(local_slot(block, global_position)),
-                                  halves ? (block.tail ? " (tail)" : " (head)") : "", text::format_count(global_position));
+                                  picture.has_halves() ? (block.tail ? " (tail)" : " (head)") : "", text::format_count(global_position));
   if (picture.replicated) place = fmt::format("every rank, slot {0}, global {0}", text::format_count(global_position));
   const int64_t document = global_position / picture.document_slots;
   if (picture.question.documents > 1 && document < picture.question.documents)

@@ -48,6 +48,8 @@ struct LayoutPicture {
   int slowest = 0;
   bool replicated = false;  // the identity: every rank holds every token
   int64_t layout_padding() const { return padded_length - question.batch_slots; }
+  // Each rank has a chunk from the head and one from the tail.
+  bool has_halves() const;
 };
 
 // Throws what shared/layout throws for sizes that it refuses.

@@ -4,17 +4,15 @@
 #include <cmath>
 
 #include "shared/base/text.h"
+#include "shared/wire/message.h"
 
 namespace ringwright::gui {
 namespace {
 
-// Never negative: clocks are set back (T33).
-double seconds(int64_t from_unix_ns, int64_t to_unix_ns) { return std::max(0.0, static_cast<double>(to_unix_ns - from_unix_ns) * 1e-9); }
-
 std::string attempt_text(const Link& link, int64_t now_unix_ns) {
   const std::string attempt = "attempt " + std::to_string(link.attempt);
   if (link.retry_unix_ns == 0) return attempt;
-  const std::string wait = std::to_string(static_cast<int64_t>(std::ceil(seconds(now_unix_ns, link.retry_unix_ns)))) + " s";
+  const std::string wait = std::to_string(static_cast<int64_t>(std::ceil(wire::seconds_between(now_unix_ns, link.retry_unix_ns)))) + " s";
   return link.attempt == 0 ? "next attempt in " + wait : attempt + ", next in " + wait;
 }
 
@@ -24,15 +22,16 @@ std::string link_place_text(const Link& link, int64_t now_unix_ns) {
   const bool tries = link.attempt > 1 || link.retry_unix_ns > 0;
   if (link.state == LinkState::connecting) return tries ? attempt_text(link, now_unix_ns) : link.place;
   if (link.state != LinkState::stale && link.state != LinkState::lost) return link.place;
-  return text::format_elapsed(seconds(link.last_message_unix_ns, now_unix_ns)) + " ago  " + link.place;  // the place may be cut, the age not
+  return text::format_elapsed(wire::seconds_between(link.last_message_unix_ns, now_unix_ns)) + " ago  " +
+         link.place;  // the place may be cut, the age not
 }
 
 std::vector<std::string> link_lines(const Link& link, int64_t now_unix_ns) {
   std::vector<std::string> lines = {link.place};
   if (link.tunnel_since_unix_ns > 0)
-    lines.push_back("the tunnel has stood for " + text::format_elapsed(seconds(link.tunnel_since_unix_ns, now_unix_ns)));
+    lines.push_back("the tunnel has stood for " + text::format_elapsed(wire::seconds_between(link.tunnel_since_unix_ns, now_unix_ns)));
   if (link.last_message_unix_ns > 0)
-    lines.push_back("last message " + text::format_elapsed(seconds(link.last_message_unix_ns, now_unix_ns)) + " ago");
+    lines.push_back("last message " + text::format_elapsed(wire::seconds_between(link.last_message_unix_ns, now_unix_ns)) + " ago");
   if (link.attempt > 0 || link.retry_unix_ns > 0) lines.push_back(attempt_text(link, now_unix_ns));
   if (!link.trouble.empty()) lines.push_back(link.trouble);
   return lines;

@@ -51,18 +51,6 @@ history::RunRecord record_of(const wire::Event& beginning) {
   return record_of(run);
 }
 
-wire::Event event_of(const json& frames) {
-  const auto as_text = [](const json& frame) {
-    const auto& bytes = frame.get_binary();
-    return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  };
-  wire::Event event;
-  event.run = frames.at(0).get<std::string>();
-  wire::decode_header(as_text(frames.at(1)), event);
-  event.body = wire::decode_body(as_text(frames.at(2)));
-  return event;
-}
-
 }  // namespace
 
 RemoteFeed::RemoteFeed(UpdateQueue& queue, const wire::Endpoints& endpoints, std::string place)
@@ -96,7 +84,7 @@ bool RemoteFeed::reduce(const std::string& run, State& state, const std::stop_to
   for (uint64_t next = 1; next <= end && !stop.stop_requested();) {
     const json reply = client_.request("events.range", {{"from", next}, {"to", end}, {"limit", kEventsPerAnswer}, {"run", run}});
     for (const json& frames : reply.at("events")) {
-      const wire::Event event = event_of(frames);
+      const wire::Event event = wire::event_from_frames(frames);
       whole |= is_beginning(event);
       state.apply(event);
     }
@@ -112,7 +100,9 @@ void RemoteFeed::read_details(const std::string& run, const std::stop_token& sto
   {
     const std::scoped_lock lock(mutex_);
     const auto known = records_.find(run);
-    if (known == records_.end()) return;
+    if (known == records_.end())
+      throw Error({"RW-SSH-010", "the daemon does not know the run", run, "a run of the history that it has now",
+                   "look there: ringwright runs show " + run, ExitCode::usage});
     state.apply(RunsRead{{known->second}});
   }
   state.mark_reading(run);

@@ -5,9 +5,11 @@
 #include <condition_variable>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "console/gui/data/orders.h"
@@ -20,6 +22,9 @@ class UpdateQueue {
  public:
   static constexpr size_t kUpdatesMax = 65'536;
 
+  // `wake` is called on the producer's thread when the queue is empty no longer.
+  explicit UpdateQueue(std::function<void()> wake = {}) : wake_(std::move(wake)) {}
+
   // False once the queue is closed.
   bool push(Update update);
   // At most `limit` updates, in order.
@@ -29,6 +34,7 @@ class UpdateQueue {
   uint64_t full_count() const;
 
  private:
+  const std::function<void()> wake_;
   mutable std::mutex mutex_;
   std::condition_variable room_;
   std::deque<Update> updates_;

@@ -81,7 +81,10 @@ class SshSource : public Source {
     const nlohmann::json hello = hello_of(feed);
     const auto there = hello.value("node_sequence", uint64_t{0});
     const uint64_t missed = was_connected_ && there > sequence_ ? there - sequence_ : 0;
-    if (!was_connected_ || there < sequence_) sequence_ = there;  // below: another history
+    if (!was_connected_ || there < sequence_) {  // below: another history
+      sequence_ = there;
+      wanted_.merge(read_);
+    }
     feed.read_runs();
     tunnel_since_unix_ns_ = wire::now_unix_ns();
     attempt_ = 0;
@@ -91,7 +94,7 @@ class SshSource : public Source {
     wire::EventStream stream(tunnel_.endpoints(), sequence_, [&feed](const wire::Event& event) { feed.forward(event); });
     connected_ = was_connected_ = true;
     push_status(stream.status());
-    for (const std::string& run : wanted_) feed.read_details(run, stop);
+    for (const std::string& run : std::set(wanted_)) read_details(stop, run, &feed);
     if (missed > 0)
       queue_.push(
           Notice{Notice::Level::good, place_.text() + " is back", text::format_count(static_cast<int64_t>(missed)) + " events are caught up"});
@@ -142,19 +145,24 @@ class SshSource : public Source {
 
   void serve(const std::stop_token& stop, const Request& request, RemoteFeed* feed) {
     if (const auto* details = std::get_if<Details>(&request)) {
-      wanted_.insert(details->run);
-      const auto fail_to_read = [&](const ErrorParts& parts) { queue_.push(DetailsFailed{details->run, parts}); };
-      guarded(
-          [&] {
-            if (!feed)
-              throw Error(
-                  {"RW-SSH-006", place_.text() + " is not connected", "", "", "it is read when the connection is back", ExitCode::unreachable});
-            feed->read_details(details->run, stop);
-          },
-          fail_to_read);
+      read_details(stop, details->run, feed);
     } else if (const auto* order = std::get_if<RunOrder>(&request)) {
       pass_on(queue_, *order, feed ? std::optional(tunnel_.endpoints()) : std::nullopt, "the console goes on trying to reach " + place_.text(), stop);
     }
+  }
+
+  // Once: what comes later comes live, or is caught up. One that fails is read again when the connection has come back.
+  void read_details(const std::stop_token& stop, const std::string& run, RemoteFeed* feed) {
+    wanted_.insert(run);
+    guarded(
+        [&] {
+          if (!feed)
+            throw Error({"RW-SSH-006", place_.text() + " is not connected", "", "", "it is read when the connection is back", ExitCode::unreachable});
+          feed->read_details(run, stop);
+          wanted_.erase(run);
+          read_.insert(run);
+        },
+        [&](const ErrorParts& parts) { queue_.push(DetailsFailed{run, parts}); });
   }
 
   void push_status(const wire::EventStream::Status& status) {
@@ -163,7 +171,7 @@ class SshSource : public Source {
     gaps_ = status.gaps;
     repaired_ = status.repaired;
     push_link(link_state(status.connection));
-    if (status.devices && status.devices != devices_) queue_.push(DevicesRead{devices_ = status.devices});
+    if (status.devices != devices_) queue_.push(DevicesRead{devices_ = status.devices});
   }
 
   void push_link(LinkState state) {
@@ -187,7 +195,7 @@ class SshSource : public Source {
   std::atomic<bool> connected_{false};
   bool was_connected_ = false;
   int attempt_ = 0;
-  std::set<std::string> wanted_;
+  std::set<std::string> wanted_, read_;  // runs whose details are to be read, and were
   std::string trouble_, told_;
   uint64_t sequence_ = 0, gaps_ = 0, repaired_ = 0;
   int64_t last_message_unix_ns_ = 0, retry_unix_ns_ = 0, tunnel_since_unix_ns_ = 0;

@@ -75,10 +75,13 @@ struct Pipe {
   ::_exit(kDoesNotStart);
 }
 
-void take_all(int fd, std::string& into) {
+// What is there, and no more than a look's worth of it: one that prints without end holds nobody up.
+void take_some(int fd, std::string& into) {
+  constexpr size_t kBytesPerLookMax = 1 << 20;
   char bytes[4096];
-  for (ssize_t count = 0; (count = ::read(fd, bytes, sizeof bytes)) > 0 || (count < 0 && errno == EINTR);)
-    if (count > 0) into.append(bytes, static_cast<size_t>(count));
+  ssize_t count = 0;
+  for (size_t taken = 0; taken < kBytesPerLookMax && ((count = ::read(fd, bytes, sizeof bytes)) > 0 || (count < 0 && errno == EINTR));)
+    if (count > 0) into.append(bytes, static_cast<size_t>(count)), taken += static_cast<size_t>(count);
 }
 
 }  // namespace
@@ -122,8 +125,8 @@ bool SshProcess::runs() {
 }
 
 void SshProcess::read_streams() {
-  take_all(out_fd_, out_);
-  take_all(err_fd_, err_);
+  take_some(out_fd_, out_);
+  take_some(err_fd_, err_);
   if (out_.size() > kOutBytesMax) out_.resize(kOutBytesMax);
   if (err_.size() > kErrBytesMax) err_.erase(0, err_.size() - kErrBytesMax);
 }

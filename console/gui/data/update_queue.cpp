@@ -9,7 +9,10 @@ bool UpdateQueue::push(Update update) {
     room_.wait(lock, [this] { return closed_ || updates_.size() < kUpdatesMax; });
   }
   if (closed_) return false;
+  const bool first = updates_.empty();
   updates_.push_back(std::move(update));
+  lock.unlock();
+  if (first && wake_) wake_();
   return true;
 }
 

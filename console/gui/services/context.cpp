@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "shared/wire/message.h"
+
 namespace ringwright::gui {
 namespace {
 constexpr double kToastSeconds = 6, kUndoSeconds = 10;
@@ -111,6 +113,6 @@ std::optional<Place> PlaceHistory::go(int by) {
   return places_[current_];
 }
 
-double Context::age_s(int64_t time_unix_ns) const { return std::max(0.0, static_cast<double>(source.now_unix_ns() - time_unix_ns) / 1e9); }
+double Context::age_s(int64_t time_unix_ns) const { return wire::seconds_between(time_unix_ns, source.now_unix_ns()); }
 
 }  // namespace ringwright::gui

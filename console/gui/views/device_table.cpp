@@ -92,9 +92,10 @@ void draw_row(Context& context, const DeviceReport& report, const DeviceReading&
   const bool trouble = wire::needs_a_look(device);
   const Token ink = look.past ? Token::text3 : Token::text, fill = look.past ? Token::text3 : Token::accent;
   ImGui::PushID(device.index);
+  const auto of_run = [&](const wire::DeviceRank& rank) { return rank.run == context.selection.run; };
   if (table_row("###device", false))
-    for (const wire::DeviceRank& rank : device.ranks)
-      if (rank.run == context.selection.run) context.selection.rank = rank.rank;
+    if (const auto first = std::find_if(device.ranks.begin(), device.ranks.end(), of_run); first != device.ranks.end())
+      context.selection.rank = first->rank;
   if (ImGui::IsItemHovered()) draw_hint(context, report, device);
   const bool lost = look.health == Health::lost;
   icon(trouble && !lost ? icons::triangle : icon_of(look.health), 14, color(trouble && !lost ? Token::warn : token_of(look.health)));

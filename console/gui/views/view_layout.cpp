@@ -238,8 +238,7 @@ void ViewLayout::draw_rank_slots(int rank, bool lit, ImVec2 start, float width, 
     const float text_end = padding.empty() ? right : x(padding.front().start);
     draw_shown_part(block, {left, start.y}, right - left, height);
     if (height < px(16)) continue;
-    const bool halves = question_.layout == "round_robin" && question_.cp > 1;
-    const std::string name = (halves ? (block.tail ? "tail  " : "head  ") : "") + range_text(block);
+    const std::string name = (picture_.has_halves() ? (block.tail ? "tail  " : "head  ") : "") + range_text(block);
     const Token ink = Token::text;
     if (text_end - left > px(60))
       text_at(list, {left + px(11), start.y + (height - font_px(Role::axis)) / 2}, name, Role::axis, color(ink), text_end - left - px(14));
@@ -297,7 +296,7 @@ void ViewLayout::draw_rank_row(Context& context, int rank, float row_height, flo
   const float width = ImGui::GetContentRegionAvail().x;
   if (ImGui::InvisibleButton("###layout.rank", {width, row_height})) context.selection.rank = context.selection.rank == rank ? -1 : rank;
   const bool hovered = ImGui::IsItemHovered();
-  const bool lit = hovered_rank_ == rank || (hovered_rank_ < 0 && context.selection.rank == rank);
+  const bool lit = is_lit(context, rank);
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (lit) list->AddRectFilled({start.x - px(4), start.y}, {start.x + width + px(4), start.y + row_height}, color(Token::sel), px(4));
   const LayoutRank& entry = picture_.ranks[static_cast<size_t>(rank)];

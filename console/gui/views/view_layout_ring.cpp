@@ -70,7 +70,7 @@ void ViewLayout::draw_step_table(const Context& context, float width) const {
     }
     for (const RingStepRow& row : ring_steps_[static_cast<size_t>(step_)]) {
       ImGui::TableNextRow(0, px(25));
-      const bool lit = hovered_rank_ == row.rank || (hovered_rank_ < 0 && context.selection.rank == row.rank);
+      const bool lit = is_lit(context, row.rank);
       if (lit) ImGui::TableSetBgColor(ImGuiTableBgTarget_RowBg1, color(Token::sel));
       ImGui::TableSetColumnIndex(0);
       const ImVec2 start = ImGui::GetCursorScreenPos();

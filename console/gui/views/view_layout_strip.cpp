@@ -7,7 +7,6 @@
 #include "console/gui/views/layout_look.h"
 #include "console/gui/views/view_layout.h"
 #include "console/gui/widgets/widgets.h"
-#include "shared/layout/names.h"
 
 namespace ringwright::gui {
 namespace {
@@ -20,8 +19,7 @@ constexpr size_t kChunksNamedMax = 4;
 
 std::string block_name(const LayoutPicture& picture, const LayoutBlock& block) {
   if (picture.replicated) return "every rank";
-  const bool halves = picture.question.layout == layout::names::kRoundRobin && picture.question.cp > 1;
-  return fmt::format("r{}{}", block.rank, halves ? (block.tail ? " tail" : " head") : "");
+  return fmt::format("r{}{}", block.rank, picture.has_halves() ? (block.tail ? " tail" : " head") : "");
 }
 
 std::string slot_text(const LayoutPicture& picture, const LayoutBlock& block, int64_t position) {
@@ -227,15 +225,16 @@ void ViewLayout::draw_bracket(const LayoutPicture& picture, int rank, ImVec2 sta
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImU32 ink = to_u32(rank_color(rank, picture.question.cp));
   const float bottom = start.y + px(11);
-  float left = start.x + width, right = start.x;
+  float left = start.x + width, right = start.x, drawn_to = start.x - 1;
   std::string chunks;
   for (size_t i = 0; i < own.size(); ++i) {
     const LayoutBlock& block = picture.blocks[own[i]];
     if (i < kChunksNamedMax) chunks += fmt::format("{}{}", i == 0 ? "" : i + 1 == own.size() ? " and " : ", ", count_text(block.chunk));
     const float middle = std::round(x_of(block.global_start + block.length / 2, start, width));
     left = std::min(left, std::clamp(middle, start.x, start.x + width)), right = std::max(right, std::clamp(middle, start.x, start.x + width));
-    if (middle < start.x || middle > start.x + width) continue;
+    if (middle < start.x || middle > start.x + width || middle < drawn_to + 1) continue;
     list->AddLine({middle, start.y}, {middle, bottom}, ink, px(2));
+    drawn_to = middle;
   }
   if (own.empty()) return;
   if (own.size() > 1) list->AddLine({left, bottom}, {right, bottom}, ink, px(2));

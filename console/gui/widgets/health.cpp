@@ -2,14 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+
 #include "shared/base/text.h"
+#include "shared/wire/control.h"
 
 namespace ringwright::gui {
-namespace {
-constexpr double kStaleSeconds = 3, kLostSeconds = 15;
-}  // namespace
 
-Health health_at(double age_s) { return age_s >= kLostSeconds ? Health::lost : age_s >= kStaleSeconds ? Health::stale : Health::live; }
+Health health_at(double age_s) {
+  const std::chrono::duration<double> age(age_s);
+  return age >= wire::kLostAfter ? Health::lost : age >= wire::kStaleAfter ? Health::stale : Health::live;
+}
 
 Token token_of(Health health) {
   static constexpr Token tokens[] = {Token::ok, Token::warn, Token::error, Token::neutral};

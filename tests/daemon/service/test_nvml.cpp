@@ -158,6 +158,25 @@ TEST_F(NvmlTest, TheWatchFindsADriverThatComesLater) {
   EXPECT_TRUE(test::eventually([&] { return watch.latest()->devices[0].fault.empty(); }));
 }
 
+// The error that a device was lost by is what the operator wants to know.
+TEST_F(NvmlTest, XidErrorsOutliveANewStartOfTheDriver) {
+  const DeviceWatch watch(kFake, kOften, kOften);
+  ASSERT_TRUE(test::eventually([&] { return watch.latest()->devices.size() == 2; }));
+  call<void(unsigned int, unsigned long long)>("fake_nvml_xid")(0, 79);
+  ASSERT_TRUE(test::eventually([&] { return watch.latest()->devices[0].xid_last == 79u; }));
+  for (const char* device : {":0", ":1"}) answer(device, kLost);
+  ASSERT_TRUE(test::eventually([&] { return watch.latest()->devices[0].fault == "GPU is lost"; }));
+  const int64_t lost_unix_ns = watch.latest()->read_unix_ns;
+  ASSERT_TRUE(test::eventually([&] { return watch.latest()->read_unix_ns > lost_unix_ns + 20 * std::chrono::nanoseconds(kOften).count(); }));
+  EXPECT_EQ(watch.latest()->devices[0].xid_last, 79u);
+  EXPECT_EQ(watch.latest()->devices[0].xid_count, 1u);
+  EXPECT_EQ(watch.latest()->devices[0].name, "Fake H100");
+  for (const char* device : {":0", ":1"}) answer(device, 0);
+  ASSERT_TRUE(test::eventually([&] { return watch.latest()->devices[0].fault.empty(); }));
+  EXPECT_EQ(watch.latest()->devices[0].xid_count, 1u);
+  EXPECT_EQ(watch.latest()->devices[1].xid_count, 0u);
+}
+
 TEST_F(NvmlTest, ADriverThatHangsHoldsUpNobodyAndTheAgeTells) {
   const auto hold = call<void(bool)>("fake_nvml_hold");
   auto watch = std::make_unique<DeviceWatch>(kFake, kOften);

@@ -2,6 +2,7 @@
 // the host.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -13,6 +14,7 @@
 #include <system_error>
 
 #include "shared/base/error.h"
+#include "shared/base/file_lock.h"
 #include "shared/base/files.h"
 #include "shared/base/host.h"
 #include "shared/base/json_depth.h"
@@ -127,6 +129,21 @@ TEST(Files, RootsReplacementKeepsTheOwner) {
   ASSERT_EQ(::stat(file.c_str(), &status), 0);
   EXPECT_EQ(status.st_uid, 1234U);
   EXPECT_EQ(status.st_gid, 1235U);
+}
+
+TEST(Files, ALockHoldsUntilItsEnd) {
+  const test::TemporaryFolder folder;
+  const std::filesystem::path file = folder.write("file", "x");
+  const int other = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_GE(other, 0);
+  {
+    const files::Lock lock(file);
+    EXPECT_EQ(::flock(other, LOCK_EX | LOCK_NB), -1);
+    EXPECT_EQ(errno, EWOULDBLOCK);
+  }
+  EXPECT_EQ(::flock(other, LOCK_EX | LOCK_NB), 0);
+  ::close(other);
+  EXPECT_THROW(files::Lock(folder / "nothing"), std::system_error);
 }
 
 TEST(JsonDepth, CountsBracketsOutsideTexts) {

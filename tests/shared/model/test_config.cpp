@@ -178,6 +178,15 @@ TEST(JsonFileTest, ANumberBeyondDoubleIsTold) {
   }
 }
 
+TEST(JsonFileTest, DeepNestingIsTold) {
+  try {
+    parse_json_text(std::string(200'000, '[') + std::string(200'000, ']'), "config.json", "RW-MODEL-002");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.parts().what, "values are nested too deeply");
+  }
+}
+
 TEST(JsonFileTest, SyntaxErrorHasLineAndColumn) {
   try {
     parse_json_text("{\n  \"a\": 1,\n  \"b\" 2\n}", "config.json", "RW-MODEL-002");

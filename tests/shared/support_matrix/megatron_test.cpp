@@ -45,9 +45,17 @@ TEST(MegatronMapping, StepsThatAreNoNumberOfStepsAreRefused) {
 // JSON's text has no such numbers: written as null they would be the default, without a word.
 TEST(MegatronMapping, ANumberThatIsNoneIsNotMapped) {
   for (const double value : {std::nan(""), HUGE_VAL}) {
-    const MegatronMapping mapping = mapping_of(recipe_with({{"context_parallel_size", value}}));
-    EXPECT_EQ(mapping.unmapped_key, "policy.megatron_cfg.context_parallel_size");
-    for (const auto& change : mapping.changes) EXPECT_NE(change.key, "policy.dtensor_cfg.context_parallel_size");
+    const std::vector<std::pair<std::string, ordered_json>> cases = {
+        {"context_parallel_size", {{"context_parallel_size", value}}},
+        {"optimizer.clip_grad", {{"optimizer", {{"clip_grad", value}}}}},
+        {"optimizer.adam_beta1", {{"optimizer", {{"adam_beta1", value}, {"adam_beta2", 0.9}}}}},
+        {"optimizer.min_lr", {{"optimizer", {{"min_lr", value}}}, {"scheduler", {{"lr_decay_style", "cosine"}, {"lr_decay_iters", 5}}}}},
+        {"scheduler.lr_warmup_init", {{"scheduler", {{"lr_warmup_init", value}, {"lr_warmup_iters", 5}}}}}};
+    for (const auto& [key, megatron] : cases) {
+      const MegatronMapping mapping = mapping_of(recipe_with(megatron));
+      EXPECT_EQ(mapping.unmapped_key, "policy.megatron_cfg." + key);
+      for (const auto& change : mapping.changes) EXPECT_EQ(change.value.find("null"), std::string::npos) << change.key << " " << change.value;
+    }
   }
 }
 

@@ -55,6 +55,7 @@ TEST(RecipeFlow, TheLargestBatchIsCountedIn64Bits) {
   const RecipeFlow flow = flow_of(kRecipe, {"policy.train_micro_batch_size=2147483647", "policy.max_total_sequence_length=2147483647"});
   EXPECT_EQ(flow.sizes.rows, 2147483647);
   EXPECT_EQ(flow.sizes.padded_length, 2147483648);
+  EXPECT_EQ(flow.tokens_per_rank, int64_t{2147483647} * 2147483648 / flow.sizes.cp);
 }
 
 TEST(RecipeFlow, SizesThatAreNoneAreRefused) {

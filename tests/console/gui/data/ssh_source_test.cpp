@@ -107,8 +107,15 @@ TEST_F(Remote, OrdersReachTheDaemonAndWhatNeedsItsFilesSaysWhereTheyAre) {
 
 TEST_F(Remote, ATunnelThatDiesIsLostAndComesBackWithWhatWasMissed) {
   start_daemon();
+  const std::string read = daemon_->talk(1, 320);
+  daemon_->wait_for_end(read);
   open();
   ASSERT_TRUE(becomes(LinkState::connected));
+  ASSERT_TRUE(eventually([&] { return state().find(read) != nullptr; }));
+  source_->want_details(read);
+  source_->want_details("r_00000000");  // none that the daemon knows: told, and no reason to break off
+  ASSERT_TRUE(eventually([&] { return state().find(read)->details == Loading::ready; }));
+  const size_t points = state().find(read)->metrics.begin()->second->size();
   ASSERT_TRUE(eventually([&] { return ssh_.pid() > 0; }));
   ssh_.set("refusal", "ssh: connect to host head-01 port 22: No route to host\n");
   ::kill(ssh_.pid(), SIGTERM);
@@ -124,6 +131,8 @@ TEST_F(Remote, ATunnelThatDiesIsLostAndComesBackWithWhatWasMissed) {
   ssh_.unset("refusal");
   ASSERT_TRUE(becomes(LinkState::connected));
   EXPECT_TRUE(is_said("is back"));
+  EXPECT_EQ(state().find(read)->metrics.begin()->second->size(), points);
+  EXPECT_EQ(state().link().attempt, 0) << "it stays";
   EXPECT_TRUE(eventually([&] {
     const auto found = state().find(run);
     return found && found->record.state == history::RunState::finished && !found->latest.empty();

@@ -306,6 +306,22 @@ TEST(UpdateQueueTest, AClosedQueueFreesAProducerThatWaits) {
   producer.join();
 }
 
+TEST(UpdateQueueTest, WakesTheWindowOnceForAllThatItHasNotTaken) {
+  int wakes = 0;
+  UpdateQueue queue([&] { ++wakes; });
+  for (int i = 0; i < 3; ++i) queue.push(Notice{});
+  EXPECT_EQ(wakes, 1);
+  EXPECT_EQ(queue.take(2).size(), 2u);
+  queue.push(Notice{});
+  EXPECT_EQ(wakes, 1) << "one was left, so the window is awake";
+  queue.take(10);
+  queue.push(Notice{});
+  EXPECT_EQ(wakes, 2);
+  queue.close();
+  queue.push(Notice{});
+  EXPECT_EQ(wakes, 2);
+}
+
 TEST(Demo, IsTheSameAtEachStart) {
   const auto loss = [] {
     UpdateQueue queue;

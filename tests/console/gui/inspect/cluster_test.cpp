@@ -2,9 +2,8 @@
 #include <gmock/gmock.h>
 
 #include "console/gui/views/device_table.h"
-#include "tests/console/gui/console_fixture.h"
-#include "tests/console/gui/inspect/drawn_text.h"
-#include "tests/console/gui/scenes.h"
+#include "tests/console/gui/inspect/hands.h"
+#include "tests/console/gui/inspect/words_test.h"
 
 namespace ringwright::gui {
 namespace {
@@ -22,22 +21,11 @@ wire::DeviceReading device_named(const std::string& name) {
   return device;
 }
 
-class Cluster : public ConsoleTest {
+class Cluster : public WordsTest {
  protected:
   void SetUp() override {
-    ConsoleTest::SetUp();
-    Options options = scene_options(data_scenes()[1], folder_.path());
-    options.view = "cluster";
-    open(options);
-    EXPECT_TRUE(eventually([&] { return !app().is_reading(); }));
-  }
-  std::vector<std::string> words() {
-    frames(4);
-    const TextRecording recording;
-    frames(1);
-    std::vector<std::string> all;
-    for (const DrawnText& drawn : recording.texts()) all.push_back(drawn.text);
-    return all;
+    WordsTest::SetUp();
+    open_view("cluster");
   }
   void show(wire::DeviceReport report, int64_t age_s = 0) {
     report.read_unix_ns = context().source.now_unix_ns() - age_s * kSecond_ns;
@@ -98,6 +86,9 @@ TEST_F(Cluster, ADeviceNamesItsRanksAndGoesToThem) {
   device.ranks = {{context().selection.run, 1}, {"r_0000000f", 4}};
   show({"", "", {device}, 0});
   EXPECT_THAT(words(), Contains(StartsWith("1, 4 of r_")));
+  context().selection.rank = -1;
+  hands::click(place_of("1, 4 of r_"), [this] { frames(1); });
+  EXPECT_EQ(context().selection.rank, 1) << "the device's rank of the run that is selected";
 }
 
 }  // namespace

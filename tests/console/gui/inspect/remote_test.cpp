@@ -1,9 +1,8 @@
 // What a console that is to show another node says where it does not come through.
 #include <gmock/gmock.h>
 
-#include "tests/console/gui/console_fixture.h"
 #include "tests/console/gui/data/fake_ssh.h"
-#include "tests/console/gui/inspect/drawn_text.h"
+#include "tests/console/gui/inspect/words_test.h"
 #include "tests/support/error_of.h"
 
 namespace ringwright::gui {
@@ -12,21 +11,13 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-class RemoteConsole : public ConsoleTest {
+class RemoteConsole : public WordsTest {
  protected:
   void open_remote() {
     Options options;
     options.connect = "ssh://head-01";
     options.scale = 1;
     open(options);
-  }
-  std::vector<std::string> words() {
-    frames(4);
-    const TextRecording recording;
-    frames(1);
-    std::vector<std::string> all;
-    for (const DrawnText& drawn : recording.texts()) all.push_back(drawn.text);
-    return all;
   }
 
   FakeSsh ssh_;

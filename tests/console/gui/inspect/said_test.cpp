@@ -2,9 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "console/gui/views/view_metrics.h"
-#include "tests/console/gui/console_fixture.h"
-#include "tests/console/gui/inspect/drawn_text.h"
-#include "tests/console/gui/scenes.h"
+#include "tests/console/gui/inspect/words_test.h"
 
 namespace ringwright::gui {
 namespace {
@@ -14,23 +12,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-class Said : public ConsoleTest {
- protected:
-  void open_view(const std::string& view) {
-    Options options = scene_options(data_scenes()[1], folder_.path());
-    options.view = view;
-    open(options);
-    EXPECT_TRUE(eventually([&] { return !app().is_reading(); }));
-  }
-  std::vector<std::string> words() {
-    frames(4);
-    const TextRecording recording;
-    frames(1);
-    std::vector<std::string> all;
-    for (const DrawnText& drawn : recording.texts()) all.push_back(drawn.text);
-    return all;
-  }
-};
+using Said = WordsTest;
 
 TEST_F(Said, WithoutARecipeEachViewOfItOffersToOpenOne) {
   for (const char* view : {"launch", "guards", "mesh", "memory", "flow"}) {
