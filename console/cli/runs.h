@@ -8,6 +8,8 @@ namespace ringwright::cli {
 void build_runs_list(Command& runs, Invocation& invocation);
 void build_runs_show(Command& runs, Invocation& invocation);
 void build_runs_metrics(Command& runs, Invocation& invocation);
+void build_runs_samples(Command& runs, Invocation& invocation);
+void build_runs_phases(Command& runs, Invocation& invocation);
 void build_runs_export(Command& runs, Invocation& invocation);
 void build_runs_compare(Command& runs, Invocation& invocation);
 void build_runs_parity(Command& runs, Invocation& invocation);

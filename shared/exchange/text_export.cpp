@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "shared/exchange/record_json.h"
 #include "shared/history/metric_value.h"
 
@@ -10,6 +13,18 @@ namespace {
 
 constexpr int kExportVersion = 1;
 constexpr size_t kLogsPage = 10'000;
+constexpr size_t kSamplesMax = 10'000'000;
+
+// Oldest first.
+std::vector<history::SampleRecord> samples_in_order(const history::Reader& reader, const std::string& run) {
+  std::vector<history::SampleRecord> samples = reader.samples(run, kSamplesMax);
+  std::reverse(samples.begin(), samples.end());
+  return samples;
+}
+
+std::vector<history::SpanRecord> all_spans(const history::Reader& reader, const std::string& run) {
+  return reader.spans(run, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max());
+}
 
 }  // namespace
 
@@ -64,11 +79,13 @@ void export_jsonl(const history::Reader& reader, const history::RunRecord& run, 
   });
   for (const history::CheckpointRecord& checkpoint : reader.checkpoints(run.id)) row("checkpoint", to_json(checkpoint));
   for_each_log(reader, run.id, [&](const history::LogLine& line) { row("log", to_json(line)); });
+  for (const history::SampleRecord& sample : samples_in_order(reader, run.id)) row("sample", to_json(sample));
+  for (const history::SpanRecord& span : all_spans(reader, run.id)) row("span", to_json(span));
 }
 
 void export_json(const history::Reader& reader, const history::RunRecord& run, const Write& write) {
   nlohmann::json json = {{"export_version", kExportVersion}, {"run", to_whole_json(run)}};
-  for (const char* list : {"metrics", "checkpoints", "logs"}) json[list] = nlohmann::json::array();
+  for (const char* list : {"metrics", "checkpoints", "logs", "samples", "spans"}) json[list] = nlohmann::json::array();
   for_each_series(reader, run.id, [&](const std::string& name, int rank) {
     nlohmann::json list = nlohmann::json::array();
     for (const history::MetricPoint& point : reader.metric(run.id, name, rank)) list.push_back(to_json(point));
@@ -76,6 +93,8 @@ void export_json(const history::Reader& reader, const history::RunRecord& run, c
   });
   for (const history::CheckpointRecord& checkpoint : reader.checkpoints(run.id)) json["checkpoints"].push_back(to_json(checkpoint));
   for_each_log(reader, run.id, [&](const history::LogLine& line) { json["logs"].push_back(to_json(line)); });
+  for (const history::SampleRecord& sample : samples_in_order(reader, run.id)) json["samples"].push_back(to_json(sample));
+  for (const history::SpanRecord& span : all_spans(reader, run.id)) json["spans"].push_back(to_json(span));
   write(dump_document(json));
 }
 

@@ -12,9 +12,9 @@ using Write = std::function<void(const std::string&)>;
 
 // Columns metric,rank,step,value,tokens,time_unix_ns.
 void export_csv(const history::Reader& reader, const history::RunRecord& run, const Write& write);
-// One object a line, told apart by "type": run, metric, checkpoint, log.
+// One object a line, told apart by "type": run, metric, checkpoint, log, sample, span.
 void export_jsonl(const history::Reader& reader, const history::RunRecord& run, const Write& write);
-// One document: {export_version, run, metrics, checkpoints, logs}.
+// One document: {export_version, run, metrics, checkpoints, logs, samples, spans}.
 void export_json(const history::Reader& reader, const history::RunRecord& run, const Write& write);
 
 // A field of a CSV line, in quotes where it needs them (RFC 4180).

@@ -14,7 +14,7 @@ struct TalkPlan {
   uint64_t nan_every = 0;         // each metric is NaN or infinite once in so many steps; 0: never
   uint64_t spike_every = 0;       // each metric has one spike in so many steps; 0: none
   uint64_t log_every = 0;         // a log line every so many steps; 0: none
-  uint64_t sample_every = 0;      // a sample every so many steps; 0: none
+  uint64_t sample_every = 0;      // samples every so many steps, one of each activity; 0: none
   bool spans = false;             // the phases of each step
   std::string from = {};          // a history file, or what `runs export --format jsonl` wrote: sent instead of made-up points
   std::string from_run = "last";  // of a history file: which run

@@ -66,7 +66,8 @@ void read_own_keys(CommandRegistry& registry, Context& context) {
 
 }  // namespace
 
-Application::Application(const Options& options, Graphics& graphics) : graphics_(graphics), queue_([&graphics] { graphics.wake(); }) {
+Application::Application(const Options& options, Graphics& graphics)
+    : graphics_(graphics), queue_([&graphics] { graphics.wake(); }), wanted_run_(options.run) {
   personal_ = !options.screenshot && options.demo_runs == 0;
   Preferences preferences = personal_ ? load_preferences() : Preferences{};
   if (!options.theme.empty()) preferences.theme = options.theme;
@@ -141,15 +142,25 @@ void Application::show_newest_runs() {
     context_->want_details(run->record.id);
   }
   if (selection.run.empty() && !state_.runs().empty()) {
-    // The newest run that has something to show.
-    for (const auto& run : state_.runs()) {
-      if (run->record.last_step < 0) continue;
-      context_->select(run->record.id);
-      break;
-    }
-    if (selection.run.empty()) context_->select(state_.runs().front()->record.id);
+    context_->select(first_run().record.id);
     context_->cli_line = "ringwright runs show " + selection.run;
   }
+}
+
+// The one that was asked for, else the newest that has something to show.
+const Run& Application::first_run() {
+  const auto& runs = state_.runs();
+  const std::string wanted = std::exchange(wanted_run_, "");
+  if (!wanted.empty()) {
+    const auto is_wanted = [&](const auto& run) { return run->record.id.starts_with(wanted) || run->record.name == wanted; };
+    if (const auto found = std::find_if(runs.begin(), runs.end(), is_wanted); found != runs.end()) {
+      context_->selection.shown.insert((*found)->record.id);
+      return **found;
+    }
+    context_->notify(Notice::Level::warning, fmt::format("There is no run '{}'. The newest is shown.", wanted), "ringwright runs list");
+  }
+  const auto found = std::find_if(runs.begin(), runs.end(), [](const auto& run) { return run->record.last_step >= 0; });
+  return found == runs.end() ? *runs.front() : **found;
 }
 
 bool Application::is_reading() const {

@@ -32,6 +32,7 @@ class Application {
   void take_updates();
   void take_recipe();
   void show_newest_runs();
+  const Run& first_run();
   void measure();
   bool has_news() const;
   double due_in_s(double now_s) const;
@@ -44,7 +45,8 @@ class Application {
   std::unique_ptr<Background> background_;
   std::unique_ptr<Context> context_;
   std::unique_ptr<Shell> shell_;
-  bool personal_ = false;  // layouts and preferences are the user's: kept
+  std::string wanted_run_;  // the one to select first; "": the newest
+  bool personal_ = false;   // layouts and preferences are the user's: kept
   double measured_at_ = 0;
   double frame_at_s_ = 0, input_at_s_ = 0;  // when the last frame began, and the last one with input
   uint64_t measured_events_ = 0;

@@ -42,6 +42,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
   app.add_option("--view", options.view,
                  "What to show first: a view (runs, metrics, launch, guards, ...) or a workspace (prepare, watch, compare, investigate)")
       ->capture_default_str();
+  app.add_option("--run", options.run, "Run to show first: its id, the beginning of one, or its name (default: the newest)");
   app.add_option("--screenshot", screenshot, "Write one picture (PNG) without showing a window, and exit");
   app.add_option("--size", size, "Width and height in pixels")->capture_default_str();
   try {

@@ -14,6 +14,7 @@ struct Options {
   int demo_runs = 0;                                // > 0: a demonstration in memory
   std::optional<std::filesystem::path> screenshot;  // render one picture and exit
   std::string view = "watch";                       // a view or a workspace
+  std::string run;                                  // the one to select first: an id, the beginning of one, or a name; "": the newest
   std::string theme;                                // "" = as last time
   float scale = 0;                                  // 0 = as last time, else from the monitor
   int width = 1600, height = 900;

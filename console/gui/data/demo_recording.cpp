@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
+#include "console/gui/data/demo_scenes.h"
+#include "shared/estimate/reported.h"
 #include "shared/history/edits.h"
 
 namespace ringwright::gui::demo {
@@ -15,54 +17,6 @@ namespace {
 using history::RunState;
 
 constexpr int64_t kSecond = kSecond_ns, kNow = kNow_unix_ns;
-
-// The same numbers on every machine, unlike std::normal_distribution.
-class Noise {
- public:
-  explicit Noise(uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15ULL + 0x632BE59BD9B4E019ULL) {}
-  double uniform() {
-    state_ += 0x9E3779B97F4A7C15ULL;
-    uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-    return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1.0p-53;
-  }
-  // Nearly normal: the sum of twelve.
-  double normal() {
-    double sum = -6;
-    for (int i = 0; i < 12; ++i) sum += uniform();
-    return sum;
-  }
-
- private:
-  uint64_t state_;
-};
-
-struct Scene {
-  const char* name;
-  RunState state;
-  const char* reason;
-  int dp, cp, tp;
-  int64_t steps;
-  double step_s, started_hours_ago, tokens_per_s, loss_end;
-};
-
-constexpr std::array kScenes = {
-    Scene{"demo-sft-cp2", RunState::running, "", 1, 2, 1, 1284, 8.9, 3.2, 18'400, 0.41},
-    Scene{"demo-sft-cp1", RunState::running, "", 1, 1, 1, 612, 24.0, 4.1, 22'040, 0.62},
-    Scene{"llama-1b-sft-cp8-long", RunState::stopping, "", 1, 8, 1, 940, 22.0, 5.8, 31'700, 0.49},
-    Scene{"llama-1b-sft-cp4", RunState::finished, "", 1, 4, 1, 1200, 19.0, 14.5, 27'100, 0.53},
-    Scene{"kjv-cosine-cp2", RunState::finished, "", 1, 2, 1, 1230, 26.0, 30.1, 19'200, 0.57},
-    Scene{"lr-too-high-cp4", RunState::failed, "loss is NaN at step 38", 1, 4, 1, 44, 9.8, 32.0, 15'000, 2.1},
-    Scene{"packed-answers-with-a-rather-long-name-cp2", RunState::finished, "", 1, 2, 1, 1500, 12.5, 50.0, 20'800, 0.66},
-    Scene{"probe-contiguous-cp2", RunState::stopped, "stopped by the operator", 1, 2, 1, 411, 7.0, 52.0, 12'900, 1.02},
-    Scene{"demo-sft-cp2", RunState::finished, "", 1, 2, 1, 800, 9.0, 74.0, 18'100, 0.48},
-    Scene{"tp2-cp2-sft", RunState::lost, "the daemon ended", 1, 2, 2, 655, 11.0, 76.0, 16'300, 0.71},
-    Scene{"warmup-1000", RunState::finished, "", 1, 2, 1, 1000, 8.0, 99.0, 21'500, 0.60},
-    Scene{"queued-nightly", RunState::queued, "", 1, 2, 1, 0, 0, 0.01, 0, 0},
-};
-
-const Scene& scene_of(int index) { return kScenes[static_cast<size_t>(index) % kScenes.size()]; }
 
 nlohmann::json recipe_of(const Scene& scene) {
   return {{"policy",
@@ -98,9 +52,6 @@ nlohmann::json points_of(const Sample& sample) {
   return {{"train/loss", sample.loss}, {"train/lr", sample.lr}, {"train/grad_norm", sample.grad_norm}, {"perf/tokens_per_s", sample.tokens_per_s}};
 }
 
-// Each step has noise of its own, so the last values of a thousand runs are known without their series.
-Noise noise_at(int index, int64_t step) { return Noise((1000 + static_cast<uint64_t>(index)) * 1'000'003 + static_cast<uint64_t>(step)); }
-
 history::MetricPoint point_at(const Scene& scene, const history::RunRecord& run, int64_t step, double value) {
   const int64_t time = run.started_unix_ns + static_cast<int64_t>(static_cast<double>(step) * scene.step_s * 1e9);
   const auto tokens = static_cast<int64_t>(static_cast<double>(step) * scene.step_s * scene.tokens_per_s);
@@ -115,12 +66,12 @@ std::string log_text(int64_t step, const Sample& sample) {
 }  // namespace
 
 history::RunRecord record_of(int index) {
-  const Scene& scene = kScenes[static_cast<size_t>(index) % kScenes.size()];
-  const int round = index / static_cast<int>(kScenes.size());
+  const Scene& scene = scene_of(index);
+  const int round = round_of(index);
   history::RunRecord run;
   run.id = fmt::format("r_{:08x}", 0x18f30000u + static_cast<uint32_t>(index) * 2654435761u % 0xFFFFu);
   run.name = round == 0 ? scene.name : fmt::format("{}-{}", scene.name, round + 1);
-  run.algorithm = "sft";
+  run.algorithm = scene.algorithm;
   run.state = round == 0 || history::is_final(scene.state) ? scene.state : RunState::finished;
   run.reason = scene.reason;
   run.created_unix_ns = kNow - static_cast<int64_t>((scene.started_hours_ago + round * 100) * 3600) * kSecond;
@@ -163,7 +114,7 @@ std::map<std::string, history::MetricPoint> latest_of(int index, const history::
 }
 
 std::vector<history::LogLine> logs_of(int index, const history::RunRecord& run) {
-  const Scene& scene = kScenes[static_cast<size_t>(index) % kScenes.size()];
+  const Scene& scene = scene_of(index);
   std::vector<history::LogLine> lines;
   if (scene.steps == 0) return lines;
   uint64_t sequence = static_cast<uint64_t>(index) * 10'000;
@@ -193,35 +144,7 @@ std::vector<history::LogLine> logs_of(int index, const history::RunRecord& run) 
 
 namespace {
 
-// Phases of a step in the order of time, as shares of the step.
-struct Phase {
-  const char* name;
-  double share;
-};
-constexpr std::array kPhases = {Phase{"data", 0.03}, Phase{"forward", 0.34}, Phase{"backward", 0.46}, Phase{"reduce", 0.07}, Phase{"optimizer", 0.1}};
-constexpr int64_t kSpanSteps = 12, kSampleEvery = 100;
-
-int slow_rank(const Scene& scene) { return scene.dp * scene.cp * scene.tp - 1; }
-
-void add_samples(const Scene& scene, const history::RunRecord& run, RunParts& parts) {
-  constexpr std::array kPrompts = {"What is 17 * 23?", "Name the capital of Australia.", "Write a haiku about rings.", "Sort 5, 3, 9, 1."};
-  constexpr std::array kReplies = {"17 * 23 = 391.", "The capital of Australia is Canberra.",
-                                   "Tokens pass around\neach rank holds a part of all\nthe circle closes", "1, 3, 5, 9"};
-  Noise noise(static_cast<uint64_t>(scene.steps) + 5);
-  for (int64_t step = kSampleEvery; step <= scene.steps; step += kSampleEvery) {
-    for (size_t i = 0; i < kPrompts.size(); ++i) {
-      const double reward = std::min(1.0, 0.3 + noise.uniform() * 0.7);
-      parts.samples.push_back({step,
-                               static_cast<int>(i) % run.world_size,
-                               {{"step", step},
-                                {"prompt", kPrompts[i]},
-                                {"reply", kReplies[i]},
-                                {"reward", std::round(reward * 1000) / 1000},
-                                {"length", std::string_view(kReplies[i]).size() / 4 + 3},
-                                {"logprob_gap", std::round(noise.uniform() * 40) / 1000}}});
-    }
-  }
-}
+constexpr int64_t kSpanSteps = 12;
 
 void add_alerts(const Scene& scene, const history::RunRecord& run, RunParts& parts) {
   if (run.state == RunState::failed)
@@ -241,7 +164,11 @@ void add_alerts(const Scene& scene, const history::RunRecord& run, RunParts& par
 
 }  // namespace
 
-nlohmann::json points_at(int index, int64_t step) { return points_of(sample_at(scene_of(index), step, noise_at(index, step))); }
+nlohmann::json points_at(int index, int64_t step) {
+  nlohmann::json points = points_of(sample_at(scene_of(index), step, noise_at(index, step)));
+  for (const auto& [name, value] : more_points_at(index, step).items()) points[name] = value;
+  return points;
+}
 
 std::string log_text_at(int index, int64_t step) { return log_text(step, sample_at(scene_of(index), step, noise_at(index, step))); }
 
@@ -250,33 +177,15 @@ int64_t tokens_at(int index, int64_t step) {
   return static_cast<int64_t>(static_cast<double>(step) * scene.step_s * scene.tokens_per_s);
 }
 
-// The slow rank computes longer; the others stand in the collective until it has come.
-std::vector<history::SpanRecord> spans_at(int index, const history::RunRecord& run, int64_t step) {
-  const Scene& scene = scene_of(index);
-  std::vector<history::SpanRecord> spans;
-  const double step_ns = scene.step_s * 1e9;
-  for (int rank = 0; rank < run.world_size; ++rank) {
-    Noise noise = noise_at(index, step * 64 + rank);
-    const bool slow = run.world_size > 1 && rank == slow_rank(scene);
-    double at = static_cast<double>(run.started_unix_ns) + static_cast<double>(step - 1) * step_ns;
-    for (const Phase& phase : kPhases) {
-      const bool computes = std::string_view(phase.name) == "forward" || std::string_view(phase.name) == "backward";
-      const double whole = phase.share * step_ns, busy = !computes || slow || run.world_size == 1 ? whole : whole * (0.72 + noise.uniform() * 0.05);
-      spans.push_back({rank, step, phase.name, static_cast<int64_t>(at), static_cast<int64_t>(at + busy)});
-      if (busy < whole) spans.push_back({rank, step, "ring wait", static_cast<int64_t>(at + busy), static_cast<int64_t>(at + whole)});
-      at += whole;
-    }
-  }
-  return spans;
-}
-
 RunParts parts_of(int index, const history::RunRecord& run) {
   const Scene& scene = scene_of(index);
   RunParts parts;
   if (scene.steps == 0) return parts;
   for (int64_t step = std::max<int64_t>(1, scene.steps - kSpanSteps); step <= scene.steps; ++step)
     for (history::SpanRecord& span : spans_at(index, run, step)) parts.spans.push_back(std::move(span));
-  add_samples(scene, run, parts);
+  for (int64_t step = 1; step <= scene.steps; ++step)
+    for (history::SampleRecord& sample : samples_at(index, run, step)) parts.samples.push_back(std::move(sample));
+  parts.estimate = estimate_of(index);
   add_alerts(scene, run, parts);
   const int64_t end = run.ended_unix_ns > 0 ? run.ended_unix_ns : kNow;
   for (int rank = 0; rank < run.world_size; ++rank) {
@@ -284,9 +193,9 @@ RunParts parts_of(int index, const history::RunRecord& run) {
     parts.ranks[rank] = {rank,
                          scene.steps - (silent ? 2 : 0),
                          end - (silent ? 41 * kSecond : kSecond / 5),
-                         (1'900ULL + static_cast<uint64_t>(rank) * 7) << 20,
-                         (2'150ULL + static_cast<uint64_t>(rank) * 9) << 20,
-                         static_cast<double>(scene.steps) * scene.step_s * (rank == slow_rank(scene) ? 0.98 : 0.74)};
+                         resident_bytes_at(index, rank),
+                         resident_bytes_max_at(index, rank),
+                         static_cast<double>(scene.steps) * scene.step_s * (rank == run.world_size - 1 ? 0.98 : 0.74)};
   }
   parts.segments = {{1, 1, run.started_unix_ns}};
   if (scene.steps > 1200) {
@@ -315,6 +224,11 @@ void fill(history::RunImport& import, int index, const history::RunRecord& run) 
   for (const history::NoteRecord& note : parts.notes) import.add_note(note);
   for (const history::CheckpointRecord& checkpoint : parts.checkpoints) import.add_checkpoint(checkpoint);
   for (const auto& [rank, status] : parts.ranks) import.add_rank_status(status);
+  if (parts.estimate) {
+    wire::Event event{run.id, wire::Kind::event, 0, 0, 0, run.started_unix_ns, estimate::report(*parts.estimate)};
+    event.body["name"] = "run.estimate";
+    import.add_event(event, "run.estimate");
+  }
   for (const std::string& tag : run.tags) import.add_tag(tag);
 }
 

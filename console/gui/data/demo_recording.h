@@ -26,6 +26,14 @@ nlohmann::json points_at(int index, int64_t step);
 std::string log_text_at(int index, int64_t step);
 int64_t tokens_at(int index, int64_t step);
 std::vector<history::SpanRecord> spans_at(int index, const history::RunRecord& run, int64_t step);
+// Of validation, rollouts, or a teacher and the alignment with its tokens, by the run's algorithm; none in most steps.
+std::vector<history::SampleRecord> samples_at(int index, const history::RunRecord& run, int64_t step);
+// What the run's algorithm has beside what every one has.
+nlohmann::json more_points_at(int index, int64_t step);
+// Of the memory of each rank, and what it takes.
+estimate::Estimate estimate_of(int index);
+uint64_t resident_bytes_at(int index, int rank);
+uint64_t resident_bytes_max_at(int index, int rank);
 
 // The node's devices at that time: the first is at its power limit, the last lost memory cells.
 wire::DeviceReport devices_at(int64_t now_unix_ns);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "console/gui/data/guarded.h"
+#include "shared/estimate/reported.h"
 
 namespace ringwright::gui {
 namespace {
@@ -54,6 +55,8 @@ RunParts HistoryFeed::parts_of(const std::string& run) {
   parts.segments = reader_.segments(run);
   parts.notes = reader_.notes(run);
   parts.checkpoints = reader_.checkpoints(run);
+  if (const auto reported = reader_.run_events(run, {"run.estimate"}, 1); !reported.empty())
+    parts.estimate = estimate::estimate_in(reported.front().body);
   return parts;
 }
 

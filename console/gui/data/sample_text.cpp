@@ -2,23 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "shared/base/text.h"
 
 namespace ringwright::gui {
-
-std::string sample_field(const history::SampleRecord& sample, const char* field) {
-  const auto found = sample.body.find(field);
-  if (found == sample.body.end() || found->is_null()) return "";
-  return found->is_string() ? found->get<std::string>() : found->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-std::optional<double> sample_number(const history::SampleRecord& sample, const char* field) {
-  const auto found = sample.body.find(field);
-  if (found == sample.body.end() || !found->is_number()) return std::nullopt;
-  return found->get<double>();
-}
 
 std::string visible_bytes(std::string_view bytes) {
   std::string result, odd;
@@ -41,20 +27,6 @@ std::string visible_bytes(std::string_view bytes) {
   }
   flush();
   return result;
-}
-
-std::vector<size_t> samples_at(const std::deque<history::SampleRecord>& samples, std::optional<int64_t> step) {
-  std::vector<size_t> found;
-  if (samples.empty()) return found;
-  std::optional<int64_t> chosen, first;
-  for (const history::SampleRecord& sample : samples) {
-    if (!first || sample.step < *first) first = sample.step;
-    if ((!step || sample.step <= *step) && (!chosen || sample.step > *chosen)) chosen = sample.step;
-  }
-  const int64_t shown = chosen.value_or(*first);
-  for (size_t i = 0; i < samples.size(); ++i)
-    if (samples[i].step == shown) found.push_back(i);
-  return found;
 }
 
 }  // namespace ringwright::gui

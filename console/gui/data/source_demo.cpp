@@ -150,10 +150,10 @@ class DemoSource : public Source {
     push(wire::Kind::log, 0, {{"level", "info"}, {"text", demo::log_text_at(index, step)}});
     for (const history::SpanRecord& span : demo::spans_at(index, run, step))
       push(wire::Kind::span, span.rank, {{"phase", span.phase}, {"step", step}, {"begin_ns", span.begin_ns}, {"end_ns", span.end_ns}});
+    for (history::SampleRecord& sample : demo::samples_at(index, run, step)) push(wire::Kind::sample, sample.rank, std::move(sample.body));
     for (int rank = 0; rank < run.world_size; ++rank)
-      push(
-          wire::Kind::heartbeat, rank,
-          {{"step", step}, {"resident_bytes", (1'900ULL + static_cast<uint64_t>(rank) * 7) << 20}, {"cpu_seconds", static_cast<double>(step) * 6.5}});
+      push(wire::Kind::heartbeat, rank,
+           {{"step", step}, {"resident_bytes", demo::resident_bytes_at(index, rank)}, {"cpu_seconds", static_cast<double>(step) * 6.5}});
   }
 
   UpdateQueue& queue_;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "shared/estimate/reported.h"
+
 namespace ringwright::gui {
 namespace {
 
@@ -131,6 +133,7 @@ void merge_parts(RunParts& known, RunParts& read) {
     std::erase_if(read.checkpoints, [&](const auto& other) { return other.step == checkpoint.step; });
     read.checkpoints.push_back(std::move(checkpoint));
   }
+  if (!read.estimate) read.estimate = std::move(known.estimate);
   known = std::move(read);
 }
 
@@ -323,6 +326,7 @@ void State::take_named(Run& run, const wire::Event& event) {
   if (name == "alert") take_alert(run.parts.alerts, event), ++runs_version_;
   if (name == "checkpoint.saved") take_checkpoint(run.parts.checkpoints, event);
   if (name == "run.segment") take_segment(run, event);
+  if (name == "run.estimate") run.parts.estimate = estimate::estimate_in(event.body);
 }
 
 void State::take_state(Run& run, const wire::Event& event) {

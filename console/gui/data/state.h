@@ -14,6 +14,7 @@
 #include "console/gui/data/orders.h"
 #include "console/gui/data/series.h"
 #include "shared/base/error.h"
+#include "shared/estimate/estimate.h"
 #include "shared/history/records.h"
 #include "shared/wire/device_report.h"
 #include "shared/wire/message.h"
@@ -35,6 +36,7 @@ struct RunParts {
   std::vector<history::SegmentRecord> segments = {};
   std::vector<history::NoteRecord> notes = {};  // oldest first
   std::vector<history::CheckpointRecord> checkpoints = {};
+  std::optional<estimate::Estimate> estimate = {};                    // of the memory of each rank, as its worker reported it
   std::map<std::string, history::MetricSummary> unread_metrics = {};  // too long to be read whole: drawn from the file's pyramid
 };
 

@@ -31,7 +31,8 @@ bool begin_table(const char* id, const std::vector<TableColumn>& columns, float 
   ImGui::TableNextRow(ImGuiTableRowFlags_Headers, px(kRowHeight) + 2 * px(3));
   for (size_t i = 0; i < columns.size(); ++i) {
     if (!ImGui::TableSetColumnIndex(static_cast<int>(i))) continue;
-    if (columns[i].right) {
+    const bool fits = text_width(columns[i].title, Role::label) <= ImGui::GetContentRegionAvail().x;
+    if (columns[i].right && fits) {
       text_right(columns[i].title, ImGui::GetContentRegionAvail().x, Role::label, color(Token::text2));
     } else {
       text_fitted(columns[i].title, ImGui::GetContentRegionAvail().x, Role::label, color(Token::text2));

@@ -23,6 +23,7 @@
 #include "shared/base/files.h"
 #include "shared/base/text.h"
 #include "shared/estimate/estimate.h"
+#include "shared/estimate/reported.h"
 #include "shared/fingerprint/inputs.h"
 #include "shared/fingerprint/machine.h"
 #include "shared/history/comparison.h"
@@ -190,9 +191,7 @@ class SftRun {
                                      .divisor = layout::document_divisor(spec_.cp, 1, false)};
     const estimate::Estimate expected =
         estimate::estimate_step(checkpoint_.config, {.tokens = estimate::tokens_per_rank(batch), .cp = spec_.cp, .method = plan_.method});
-    nlohmann::json terms;
-    for (const estimate::Term& term : expected.terms) terms[term.name] = term.bytes;
-    channel_.event("run.estimate", {{"terms", terms}, {"memory_bytes", expected.memory_bytes()}, {"checkpoint_bytes", expected.checkpoint_bytes}});
+    channel_.event("run.estimate", estimate::report(expected));
   }
 
   // Hashes every byte that went in, so it runs beside the first steps.

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "daemon/worker/runtime/made_up_series.h"
+#include "daemon/worker/runtime/made_up_step.h"
 #include "daemon/worker/runtime/talk_recording.h"
 #include "shared/history/metric_value.h"
 
@@ -18,7 +19,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLookEvery{200};
 constexpr int64_t kTokensPerStep = 1024;
-constexpr int64_t kStepNs = 1'000'000;  // that a made-up step's phases take
 
 // The pace, and the daemon's wishes between two steps.
 class Conversation {
@@ -58,16 +58,13 @@ class Conversation {
 
 bool is_due(uint64_t every, int64_t step) { return every > 0 && static_cast<uint64_t>(step) % every == 0; }
 
-void send_extras(Channel& channel, const wire::TalkPlan& plan, int64_t step) {
+void send_extras(Channel& channel, const wire::TalkPlan& plan, int rank, int64_t step) {
   if (plan.spans) {
-    const int64_t begin_ns = wire::now_unix_ns();
-    const int64_t middle_ns = begin_ns + kStepNs / 2;
-    channel.span("forward", step, begin_ns, middle_ns);
-    channel.span("backward", step, middle_ns, begin_ns + kStepNs);
+    for (const MadeUpSpan& span : made_up_spans(rank, step, wire::now_unix_ns())) channel.span(span.phase, step, span.begin_ns, span.end_ns);
   }
   if (is_due(plan.log_every, step)) channel.log("info", fmt::format("step {} of a run that nobody trains", step));
   if (is_due(plan.sample_every, step))
-    channel.sample(step, {{"prompt", fmt::format("What is {} and {}?", step, step)}, {"reply", std::to_string(2 * step)}, {"reward", 1.0}});
+    for (nlohmann::json& sample : made_up_samples(rank, step)) channel.sample(step, std::move(sample));
 }
 
 uint64_t send_made_up(Channel& channel, const wire::TalkPlan& plan, int rank) {
@@ -84,7 +81,7 @@ uint64_t send_made_up(Channel& channel, const wire::TalkPlan& plan, int rank) {
       channel.metric(step, step * kTokensPerStep, values);
     }
     sent += in_step;
-    send_extras(channel, plan, step);
+    send_extras(channel, plan, rank, step);
   }
   return sent;
 }

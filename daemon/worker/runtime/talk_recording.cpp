@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -42,18 +43,35 @@ class Collector {
     event.body = std::move(body);
     events_.push_back(std::move(event));
   }
+  void span(const history::SpanRecord& span) {
+    add(wire::Kind::span, span.rank, span.end_ns, {{"phase", span.phase}, {"step", span.step}, {"begin_ns", span.begin_ns}, {"end_ns", span.end_ns}});
+  }
+  void sample(int64_t step, int rank, json body) {
+    if (rank == rank_) samples_.emplace_back(step, std::move(body));
+  }
   std::vector<wire::Event> take() {
+    std::map<int64_t, int64_t> last_times;  // of each step's points
     for (auto& [key, points] : steps_) {
       const auto& [time_unix_ns, step, tokens] = key;
+      last_times[step] = time_unix_ns;
       add(wire::Kind::metric, rank_, time_unix_ns, {{"step", step}, {"tokens", tokens}, {"points", points}});
     }
+    for (auto& [step, body] : samples_) add(wire::Kind::sample, rank_, time_of_sample(step, last_times), std::move(body));
     std::stable_sort(events_.begin(), events_.end(), [](const auto& a, const auto& b) { return a.time_unix_ns < b.time_unix_ns; });
     return std::move(events_);
   }
 
  private:
+  // Neither a store nor an export keeps times of samples: each follows the points of its step, or of the last step before it.
+  static int64_t time_of_sample(int64_t step, const std::map<int64_t, int64_t>& last_times) {
+    if (last_times.empty()) return std::numeric_limits<int64_t>::max();
+    const auto behind = last_times.upper_bound(step);
+    return behind == last_times.begin() ? behind->second : std::prev(behind)->second;
+  }
+
   int rank_;
   std::map<std::tuple<int64_t, int64_t, int64_t>, std::map<std::string, double>> steps_;
+  std::vector<std::pair<int64_t, json>> samples_;  // with their steps
   std::vector<wire::Event> events_;
 };
 
@@ -74,20 +92,12 @@ Recording read_history(const wire::TalkPlan& plan, int rank) {
   recording.rank_count = std::max(1, run.world_size);
   const int wanted = rank % recording.rank_count;
   Collector collector(wanted);
-  int64_t last_time_unix_ns = run.started_unix_ns;
   for (const std::string& name : reader.metric_names(run.id))
-    for (const history::MetricPoint& point : reader.metric(run.id, name, wanted)) {
-      collector.point(name, point);
-      last_time_unix_ns = std::max(last_time_unix_ns, point.time_unix_ns);
-    }
+    for (const history::MetricPoint& point : reader.metric(run.id, name, wanted)) collector.point(name, point);
   collect_logs(reader, run.id, collector);
-  for (const history::SpanRecord& span : reader.spans(run.id, 0, std::numeric_limits<int64_t>::max()))
-    collector.add(wire::Kind::span, span.rank, span.end_ns,
-                  {{"phase", span.phase}, {"step", span.step}, {"begin_ns", span.begin_ns}, {"end_ns", span.end_ns}});
-  // The store keeps no times of samples: they come after the last metric, in their order.
+  for (const history::SpanRecord& span : reader.spans(run.id, 0, std::numeric_limits<int64_t>::max())) collector.span(span);
   std::vector<history::SampleRecord> samples = reader.samples(run.id, kRowsMax);
-  for (auto sample = samples.rbegin(); sample != samples.rend(); ++sample)
-    collector.add(wire::Kind::sample, sample->rank, last_time_unix_ns + 1, std::move(sample->body));
+  for (auto sample = samples.rbegin(); sample != samples.rend(); ++sample) collector.sample(sample->step, sample->rank, std::move(sample->body));
   for (const wire::Event& event : reader.run_events(run.id, kRowsMax))
     if (event.kind == wire::Kind::event && !is_own(event.body.value("name", "")))
       collector.add(event.kind, event.rank, event.time_unix_ns, event.body);
@@ -115,6 +125,11 @@ bool take_row(const json& row, Collector& collector, Recording& recording) {
   } else if (type == "checkpoint") {
     json body = {{"name", "checkpoint.saved"}, {"step", row.at("step")}, {"path", row.at("path")}, {"bytes", row.value("bytes", uint64_t{0})}};
     collector.add(wire::Kind::event, 0, row.value("time_unix_ns", int64_t{0}), std::move(body));
+  } else if (type == "sample") {
+    collector.sample(row.at("step").get<int64_t>(), row.value("rank", 0), row.at("body").get<json::object_t>());
+  } else if (type == "span") {
+    collector.span({row.value("rank", 0), row.at("step").get<int64_t>(), row.at("phase").get<std::string>(), row.at("begin_ns").get<int64_t>(),
+                    row.at("end_ns").get<int64_t>()});
   } else {
     return false;
   }

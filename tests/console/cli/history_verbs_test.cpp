@@ -24,6 +24,15 @@ using ::testing::Not;
 
 class HistoryVerbs : public ProgramTest {
  protected:
+  // Of cp2.
+  static void add_samples_and_spans(history::Writer& writer) {
+    uint64_t sequence = 10;
+    const auto send = [&](wire::Kind kind, nlohmann::json body) { writer.append(make_event("r_0000000b", kind, 0, ++sequence, std::move(body))); };
+    send(wire::Kind::sample, {{"step", 2}, {"kind", "rollout"}, {"prompt", "2 + 2"}, {"reply", "4\nor so"}, {"reward", 0.75}});
+    send(wire::Kind::sample, {{"step", 3}, {"kind", "teacher"}, {"prompt", "3 + 3"}, {"kl", 0.125}});
+    send(wire::Kind::span, {{"phase", "rollout"}, {"step", 2}, {"begin_ns", 0}, {"end_ns", 30'000'000}});
+    send(wire::Kind::span, {{"phase", "forward"}, {"step", 2}, {"begin_ns", 30'000'000}, {"end_ns", 40'000'000}});
+  }
   void SetUp() override {
     history::Writer writer(store(), {});
     writer.create_run(make_run("r_0000000a", "cp1"));
@@ -40,6 +49,7 @@ class HistoryVerbs : public ProgramTest {
     writer.append(
         make_event("r_0000000a", wire::Kind::event, 0, 7, {{"name", "checkpoint.saved"}, {"path", "/there/step_3"}, {"step", 3}, {"bytes", 2048}}));
     writer.append(make_event("r_0000000a", wire::Kind::heartbeat, 1, 2, {{"resident_bytes", 1024}}));
+    add_samples_and_spans(writer);
     writer.flush();
     writer.set_state("r_0000000a", history::RunState::failed, "rank 1 exited with code 7", 1);
     writer.set_state("r_0000000b", history::RunState::finished, "");
@@ -87,10 +97,39 @@ TEST_F(HistoryVerbs, MetricsAsTableCsvAndJson) {
   EXPECT_THAT(wrong.err, HasSubstr("\"train/loss\""));
 }
 
+TEST_F(HistoryVerbs, SamplesOfAStepAndOfAnActivity) {
+  const std::string newest = ringwright({"runs", "samples", "cp2"}).out;
+  EXPECT_THAT(newest, HasSubstr("3 + 3"));
+  EXPECT_THAT(newest, HasSubstr("0.125"));
+  const std::string rollouts = ringwright({"runs", "samples", "cp2", "--of", "rollout"}).out;
+  for (const char* text : {"reward", "0.75", "2 + 2", "4 or so"}) EXPECT_THAT(rollouts, HasSubstr(text));
+  EXPECT_THAT(rollouts, Not(HasSubstr("3 + 3")));
+  const nlohmann::json before = json_of({"runs", "samples", "cp2", "--step", "2"});
+  ASSERT_EQ(before.size(), 1u);
+  EXPECT_EQ(before.at(0).at("body").at("reply"), "4\nor so");
+  EXPECT_THAT(ringwright({"runs", "samples", "cp1"}).out, HasSubstr("has sent no samples"));
+  EXPECT_THAT(ringwright({"runs", "samples", "cp2", "--of", "alignment"}).out, HasSubstr("no samples of alignment"));
+  EXPECT_EQ(ringwright({"runs", "samples", "cp2", "--of", "nothing"}).exit_code, 2);
+}
+
+TEST_F(HistoryVerbs, PhasesOfAStepAndTheirShare) {
+  const std::string all = ringwright({"runs", "phases", "cp2"}).out;
+  for (const char* text : {"step 2", "rollout", "forward", "75 %", "25 %", "30"}) EXPECT_THAT(all, HasSubstr(text));
+  const nlohmann::json json = json_of({"runs", "phases", "cp2", "--of", "rollout"});
+  ASSERT_EQ(json.at("phases").size(), 1u);
+  EXPECT_EQ(json.at("phases").at(0).at("longest_ns"), 30'000'000);
+  EXPECT_EQ(json.at("step"), 2);
+  EXPECT_TRUE(json_of({"runs", "phases", "cp1"}).at("step").is_null());
+  EXPECT_THAT(ringwright({"runs", "phases", "cp2", "--of", "teacher"}).out, HasSubstr("no spans of teacher"));
+}
+
 // T30: the export is valid JSON whatever the values are, and they can be read back.
 TEST_F(HistoryVerbs, T30ExportsAreValid) {
   const nlohmann::json json = json_of({"runs", "export", "cp1", "--format", "json"});
   EXPECT_EQ(json.at("logs").at(1).at("text"), "it broke");
+  const nlohmann::json other = json_of({"runs", "export", "cp2", "--format", "json"});
+  EXPECT_EQ(other.at("samples").at(0).at("body").at("reward"), 0.75) << "oldest first";
+  EXPECT_EQ(other.at("spans").at(1).at("phase"), "forward");
   for (const nlohmann::json& series : json.at("metrics"))
     if (series.at("metric") == "train/grad_norm") {
       EXPECT_TRUE(std::isnan(history::metric_value_from_json(series.at("points").at(0).at("value"))));

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "console/gui/services/commands.h"
+#include "shared/history/activity.h"
 #include "shared/history/store.h"
 
 namespace ringwright::gui {
@@ -27,8 +29,35 @@ history::RunRecord record_of(const std::string& id, const std::string& name, con
   return record;
 }
 
+// Samples and spans of each activity, an estimate and what the ranks took.
+RunParts parts_of(const history::RunRecord& record, const std::string& text) {
+  RunParts parts;
+  int64_t at_ns = record.started_unix_ns;
+  for (const history::Activity& activity : history::kActivities) {
+    for (int rank = 0; rank < std::min(record.world_size, 8); ++rank) {
+      parts.spans.push_back({rank, 300, std::string(activity.phases.front()) + " of " + text, at_ns, at_ns + kSecond + rank * kSecond / 16});
+      nlohmann::json body = {{"step", 300},
+                             {"kind", activity.name},
+                             {"prompt", text},
+                             {"reply", text},
+                             {"reward", 0.125 * rank},
+                             {"length", 1000 * rank},
+                             {"logprob_gap", 1e-5},
+                             {"a_number_with_a_long_name", -12345.678}};
+      body["pairs"] = {{{"student", {text}}, {"teacher", {text, text}}, {"correct", true}}, {{"student", {"a", "b"}}, {"teacher", nullptr}}};
+      parts.samples.push_back({300, rank, std::move(body)});
+    }
+    at_ns += 2 * kSecond;
+  }
+  parts.estimate = estimate::Estimate{{{"parameters", int64_t{17} << 30, ""}, {"a term that " + text, int64_t{3} << 30, ""}}, int64_t{17} << 29};
+  for (int rank = 0; rank < record.world_size; ++rank)
+    parts.ranks[rank] = {
+        rank, 300, record.started_unix_ns + 300 * kSecond, uint64_t{20} << 30, (uint64_t{21} << 30) + (uint64_t{1} << (20 + rank % 12)), 1e3};
+  return parts;
+}
+
 DetailsRead details_of(const history::RunRecord& record, const std::string& metric, const std::string& text) {
-  DetailsRead read{record.id, {}, {}};
+  DetailsRead read{record.id, {}, {}, parts_of(record, text)};
   const auto series = std::make_shared<Series>();
   for (int64_t step = 1; step <= 300; ++step)
     series->append({step, 2.0 + std::sin(static_cast<double>(step) / 20), step * 1000, record.started_unix_ns + step * kSecond, 0});

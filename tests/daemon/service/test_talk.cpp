@@ -6,7 +6,9 @@
 #include <limits>
 
 #include "daemon/worker/runtime/made_up_series.h"
+#include "daemon/worker/runtime/made_up_step.h"
 #include "daemon/worker/runtime/talk_recording.h"
+#include "shared/history/activity.h"
 #include "shared/history/store.h"
 #include "tests/support/error_of.h"
 #include "tests/support/temporary_folder.h"
@@ -43,6 +45,27 @@ TEST(MadeUpSeries, AreOddAsOftenAsAskedFor) {
   }
   const MadeUpSeries plain({.points = 1}, 0);
   for (int64_t step = 1; step <= 1000; ++step) EXPECT_LT(std::abs(plain.value(1, step)), 1000);
+}
+
+TEST(MadeUpStep, HasSpansAndSamplesOfEachActivity) {
+  std::vector<history::SpanRecord> spans;
+  std::vector<history::SampleRecord> samples;
+  for (int rank = 0; rank < 4; ++rank) {
+    for (const MadeUpSpan& span : made_up_spans(rank, 7, 1000)) spans.push_back({rank, 7, std::string(span.phase), span.begin_ns, span.end_ns});
+    for (nlohmann::json& body : made_up_samples(rank, 7)) samples.push_back({7, rank, std::move(body)});
+  }
+  for (const history::Activity& activity : history::kActivities) {
+    EXPECT_EQ(history::samples_at(samples, std::nullopt, &activity).size(), 4u) << activity.name;
+    const auto phases = history::phases_at(spans, std::nullopt, &activity);
+    ASSERT_TRUE(phases) << activity.name;
+    EXPECT_EQ(phases->phases.front().longest_rank, 1) << "7 + 1 is a multiple of 4";
+    EXPECT_LT(phases->phases.front().mean_ns, phases->phases.front().longest_ns);
+  }
+  int64_t end_ns = 0;
+  for (const MadeUpSpan& span : made_up_spans(0, 7, 1000)) {
+    EXPECT_GE(span.begin_ns, end_ns) << "one after another";
+    end_ns = span.end_ns;
+  }
 }
 
 history::RunRecord run_of_two_ranks() {
@@ -106,15 +129,23 @@ TEST(Recording, OfAnExportIsTheSame) {
                                               "\n"
                                               R"({"type":"checkpoint","step":1,"path":"/x","bytes":3,"time_unix_ns":40})"
                                               "\n"
+                                              R"({"type":"sample","step":1,"rank":0,"body":{"step":1,"kind":"rollout","reply":"r"}})"
+                                              "\n"
+                                              R"({"type":"sample","step":1,"rank":1,"body":{"step":1,"reply":"of another rank"}})"
+                                              "\n"
+                                              R"({"type":"span","step":1,"rank":0,"phase":"rollout","begin_ns":12,"end_ns":15})"
+                                              "\n"
                                               R"({"type":"later","x":1})"
                                               "\n"
                                               R"({"type":"log","level":"info","text":"hello","rank":0,"time_unix_ns":10})"
                                               "\n");
   const Recording recording = read_recording({.from = file.string()}, 0);
-  ASSERT_EQ(recording.events.size(), 3u);
+  ASSERT_EQ(recording.events.size(), 5u);
   EXPECT_EQ(recording.events[0].body["text"], "hello");
-  EXPECT_EQ(recording.events[1].body["points"].size(), 2u);
-  EXPECT_EQ(recording.events[2].body["name"], "checkpoint.saved");
+  EXPECT_EQ(recording.events[1].body["phase"], "rollout");
+  EXPECT_EQ(recording.events[2].body["points"].size(), 2u);
+  EXPECT_EQ(recording.events[3].body["reply"], "r") << "a sample follows the points of its step";
+  EXPECT_EQ(recording.events[4].body["name"], "checkpoint.saved");
   EXPECT_EQ(recording.rows_skipped, 1u);
 }
 

@@ -153,13 +153,6 @@ TEST(Samples, BytesThatAreNoTextAreShownAsWhatTheyAre) {
   EXPECT_EQ(visible_bytes("\xED\xA0\x80"), "<ED A0 80>") << "a surrogate is no character";
 }
 
-TEST(Samples, TheStepAtOrBeforeTheWantedOneIsShown) {
-  const std::deque<history::SampleRecord> samples = {{100, 0, {}}, {200, 0, {}}, {200, 1, {}}};
-  EXPECT_THAT(samples_at(samples, std::nullopt), ::testing::ElementsAre(1, 2));
-  EXPECT_THAT(samples_at(samples, 150), ::testing::ElementsAre(0));
-  EXPECT_THAT(samples_at(samples, 5), ::testing::ElementsAre(0)) << "there is none before: the first";
-}
-
 history::Reduction reduced(const std::vector<double>& values, size_t pixels) {
   history::ColumnSums sums({1, static_cast<int64_t>(values.size())}, pixels);
   for (size_t i = 0; i < values.size(); ++i) {

@@ -4,9 +4,11 @@
 
 #include <cmath>
 #include <memory>
+#include <set>
 
 #include "console/gui/data/source.h"
 #include "shared/base/paths.h"
+#include "shared/history/activity.h"
 #include "tests/support/daemon_process.h"
 
 namespace ringwright::gui {
@@ -136,6 +138,39 @@ TEST_F(Replay, EarlyMiddleAndLateConsolesShowTheSame) {
   expect_all_the_same(run, {&early, &middle, &late});
   EXPECT_EQ(early.run(run)->metrics.size(), 40u);
   EXPECT_EQ(early.run(run)->metrics.at("talk/0")->size(), 1000u);
+}
+
+// What views of samples and spans show of a run, they show of the same run when a talk-only worker sends it again.
+TEST_F(Replay, ARecordedRunThatIsSentAgainShowsTheSameSamplesAndSpans) {
+  Opened console;
+  ASSERT_TRUE(connected(console));
+  const auto read_of = [&](const nlohmann::json& plan) {
+    const std::string id = daemon_->request("run.launch", {{"talk", plan}}).at("run");
+    EXPECT_EQ(daemon_->wait_for_end(id).state, history::RunState::finished);
+    EXPECT_TRUE(eventually([&] { return console.run(id) != nullptr; }));
+    console.want(id);
+    EXPECT_TRUE(current(console, id));
+    return console.run(id);
+  };
+  const auto first = read_of({{"workers", 2}, {"points", 12}, {"names", 1}, {"spans", true}, {"sample_every", 4}});
+  const auto again = read_of({{"workers", 2}, {"from", daemon_->store().string()}, {"from_run", first->record.id}});
+  ASSERT_EQ(first->parts.samples.size(), 2u * 3 * history::kActivities.size());
+  ASSERT_EQ(again->parts.samples.size(), first->parts.samples.size());
+  for (const history::Activity& activity : history::kActivities) {
+    const auto bodies_of = [&](const Run& run) {
+      std::multiset<std::string> bodies;
+      for (const size_t i : history::samples_at(run.parts.samples, std::nullopt, &activity)) bodies.insert(run.parts.samples[i].body.dump());
+      return bodies;
+    };
+    EXPECT_EQ(bodies_of(*first).size(), 2u) << activity.name;
+    EXPECT_EQ(bodies_of(*first), bodies_of(*again)) << activity.name;
+    const auto before = history::phases_at(first->parts.spans, std::nullopt, &activity),
+               after = history::phases_at(again->parts.spans, std::nullopt, &activity);
+    ASSERT_TRUE(before && after) << activity.name;
+    EXPECT_EQ(before->step, after->step);
+    EXPECT_EQ(before->phases.front().longest_ns, after->phases.front().longest_ns);
+    EXPECT_EQ(before->phases.front().mean_ns, after->phases.front().mean_ns);
+  }
 }
 
 // T35: a console that takes nothing while a run passes has the same in the end, and the run is not held up.
