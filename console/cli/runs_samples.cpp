@@ -2,37 +2,26 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <optional>
 
+#include "console/cli/activity_option.h"
 #include "console/cli/run_text.h"
 #include "console/cli/runs.h"
 #include "console/cli/store_option.h"
 #include "console/cli/table.h"
 #include "shared/base/printable.h"
 #include "shared/base/text.h"
-#include "shared/history/activity.h"
 
 namespace ringwright::cli {
 namespace {
 
 constexpr size_t kSamplesMax = 1'000'000;
 constexpr size_t kCellBytesMax = 400;  // more than any terminal has room for
-constexpr const char* kActivityWords = "rollout, teacher or alignment (default: all)";
 
 struct Options {
   StoreOption store;
-  std::string run, of;
-  std::optional<int64_t> step;
+  std::string run;
+  ActivityOption activity;
 };
-
-void add_options(Command& command, Options& options) {
-  command.add_option("run", options.run, "the run's id, the beginning of one, a name, or last").required();
-  command.add_option("--of", options.of, kActivityWords).check(one_of({"rollout", "teacher", "alignment"}));
-  command.add_option("--step", options.step, "of this step, or the nearest before it that has some (default: the newest)")
-      .check(whole_number(0))
-      .type_name("N");
-  options.store.add_to(command);
-}
 
 std::string cell_of(const history::SampleRecord& sample, const std::string& field) {
   return text::printable(text::one_line(text::excerpt(history::sample_field(sample, field.c_str()), kCellBytesMax)));
@@ -71,52 +60,16 @@ int samples(const Options& options, const Invocation& invocation) {
   const history::RunRecord run = reader.run(options.run);
   std::vector<history::SampleRecord> all = reader.samples(run.id, kSamplesMax);
   std::reverse(all.begin(), all.end());  // oldest first
-  const std::vector<size_t> listed = history::samples_at(all, options.step, history::activity_named(options.of));
+  const std::vector<size_t> listed = history::samples_at(all, options.activity.step, options.activity.activity());
   if (invocation.json) {
     nlohmann::json list = nlohmann::json::array();
     for (const size_t position : listed) list.push_back(to_json(all[position]));
     std::fputs(dump_document(list).c_str(), stdout);
   } else if (listed.empty()) {
-    fmt::print("run {} has sent no samples{}\n", run.id, options.of.empty() ? "" : fmt::format(" of {}", options.of));
+    fmt::print("run {} has sent no samples{}\n", run.id, options.activity.words());
   } else {
     print_table(all, listed);
   }
-  return 0;
-}
-
-std::string milliseconds(int64_t nanoseconds) { return text::format_value(static_cast<double>(nanoseconds) / 1e6); }
-
-int phases(const Options& options, const Invocation& invocation) {
-  const history::Reader reader = options.store.open();
-  const history::RunRecord run = reader.run(options.run);
-  const auto of = history::phases_at(reader.spans(run.id, INT64_MIN, INT64_MAX), options.step, history::activity_named(options.of));
-  if (invocation.json) {
-    nlohmann::json json = {{"step", of ? nlohmann::json(of->step) : nlohmann::json()}, {"phases", nlohmann::json::array()}};
-    for (const history::PhaseTime& phase : of ? of->phases : std::vector<history::PhaseTime>())
-      json["phases"].push_back({{"phase", phase.phase},
-                                {"ranks", phase.ranks},
-                                {"mean_ns", phase.mean_ns},
-                                {"longest_ns", phase.longest_ns},
-                                {"longest_rank", phase.longest_rank},
-                                {"share", phase.share}});
-    std::fputs(dump_document(json).c_str(), stdout);
-    return 0;
-  }
-  if (!of) {
-    fmt::print("run {} has sent no spans{}\n", run.id, options.of.empty() ? "" : fmt::format(" of {}", options.of));
-    return 0;
-  }
-  fmt::print("step {}\n\n", of->step);
-  Table table({{"phase"},
-               {"ranks", Align::right},
-               {"mean ms", Align::right},
-               {"longest ms", Align::right},
-               {"of rank", Align::right},
-               {"share", Align::right}});
-  for (const history::PhaseTime& phase : of->phases)
-    table.add_row({text::printable(phase.phase), std::to_string(phase.ranks), milliseconds(phase.mean_ns), milliseconds(phase.longest_ns),
-                   std::to_string(phase.longest_rank), fmt::format("{:.0f} %", phase.share * 100)});
-  table.print();
   return 0;
 }
 
@@ -125,16 +78,11 @@ int phases(const Options& options, const Invocation& invocation) {
 void build_runs_samples(Command& runs, Invocation& invocation) {
   Command command = add_subverb(runs, "samples", "What a run's model was asked and what it said, at one step");
   auto options = std::make_shared<Options>();
-  add_options(command, *options);
+  command.add_option("run", options->run, "the run's id, the beginning of one, a name, or last").required();
+  options->activity.add_to(command);
+  options->store.add_to(command);
   command.footer("\nThe table cuts long texts; --json has them whole.");
   set_action(command, invocation, [options, &invocation] { return samples(*options, invocation); });
-}
-
-void build_runs_phases(Command& runs, Invocation& invocation) {
-  Command command = add_subverb(runs, "phases", "What a run's ranks spent their time on in one step, phase by phase");
-  auto options = std::make_shared<Options>();
-  add_options(command, *options);
-  set_action(command, invocation, [options, &invocation] { return phases(*options, invocation); });
 }
 
 }  // namespace ringwright::cli

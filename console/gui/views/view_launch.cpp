@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "console/gui/recipe/workbench.h"
-#include "console/gui/services/recipe_commands.h"
 #include "console/gui/views/guard_look.h"
 #include "console/gui/widgets/widgets.h"
 
@@ -15,7 +14,8 @@ namespace ringwright::gui {
 namespace {
 
 constexpr float kBothFacesMin = 760;  // design pixels: from here on text and form stand side by side
-constexpr float kFootHeight = 64;
+constexpr float kFootHeight = 44, kBesideGap = 10;
+constexpr float kWordsHeightMax = 76;  // five lines; more are scrolled to
 
 std::string check_line(const Context& context) { return "ringwright check " + recipe_argument(context); }
 
@@ -167,10 +167,11 @@ void ViewLaunch::draw_head(Context& context) {
   const std::string shown = file + (recipe.document().is_dirty() ? " *" : "");
   const bool both = room >= px(kBothFacesMin);
   const float right = both ? 0 : px(108);
-  const float name_width = std::min(text_width(shown, Role::code) + px(24), room - right - px(70));
+  const float name_width = std::max(px(40), std::min(text_width(shown, Role::code) + px(24), room - right - px(70)));
   {
     const WithFont mono(Role::code);
-    if (ImGui::Button((shown + "###recipe.open").c_str(), {name_width, 0})) context.commands.run("recipe.open", context);
+    if (ImGui::Button((shortened(shown, name_width - 2 * ImGui::GetStyle().FramePadding.x, Role::code) + "###recipe.open").c_str(), {name_width, 0}))
+      context.commands.run("recipe.open", context);
   }
   if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s%s", recipe.document().file().c_str(), recipe.document().is_dirty() ? "\nnot saved (Ctrl+S)" : "");
   const auto& rows = recipe.guards().rows;
@@ -193,11 +194,19 @@ void ViewLaunch::draw_head(Context& context) {
   tab("Form", "launch.form", Face::form);
 }
 
-void ViewLaunch::draw_launch(Context& context) {
-  const LaunchState state = launch_state(context);
-  ImGui::Dummy({1, px(2)});
+// What stands in the way of a launch, or is not saved; "" when nothing is to be said.
+std::string ViewLaunch::foot_words(const Context& context, const LaunchState& state) {
+  const auto& checked = context.recipe.checked();
+  if (checked && checked->fault)
+    return checked->fault_line > 0 ? fmt::format("line {}:{}: {}", checked->fault_line, checked->fault_column, checked->fault->what)
+                                   : checked->fault->what;
+  if (state.reason.empty() && context.recipe.document().is_dirty()) return "not saved (Ctrl+S)";
+  return state.reason;
+}
+
+void ViewLaunch::draw_button(Context& context, const LaunchState& state, const std::string& label) {
   if (state.refused) ImGui::PushStyleColor(ImGuiCol_Text, color(Token::error));
-  if (button_or_reason((state.label + "###recipe.launch").c_str(), state.reason, !state.refused)) {
+  if (button_or_reason((label + "###recipe.launch").c_str(), state.reason, !state.refused)) {
     if (state.refused) {
       context.recipe.choose_target(support_matrix::Target::ringwright);
       const GuardRow* first = context.recipe.guards().first_refused();
@@ -209,18 +218,39 @@ void ViewLaunch::draw_launch(Context& context) {
     }
   }
   if (state.refused) ImGui::PopStyleColor();
-  ImGui::SameLine(0, px(10));
-  const auto& checked = context.recipe.checked();
-  const ImVec2 at = ImGui::GetCursorScreenPos();
+}
+
+// The words stand beside the button where they fit, else below it, in lines of the whole width.
+ViewLaunch::Foot ViewLaunch::make_foot(const Context& context) {
+  Foot foot{launch_state(context), "", "", true, px(kFootHeight)};
   const float room = ImGui::GetContentRegionAvail().x;
-  std::string words = state.reason;
-  if (checked && checked->fault)
-    words = checked->fault_line > 0 ? fmt::format("line {}:{}: {}", checked->fault_line, checked->fault_column, checked->fault->what)
-                                    : checked->fault->what;
-  if (words.empty() && context.recipe.document().is_dirty()) words = "not saved (Ctrl+S)";
-  text_at(ImGui::GetWindowDrawList(), {at.x, at.y + px(5)}, words, Role::hint, color(checked && checked->fault ? Token::error : Token::text2), room);
-  ImGui::Dummy({room, ImGui::GetFrameHeight()});
-  if (!words.empty() && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", words.c_str());
+  foot.label = shortened(foot.state.label, room - 2 * ImGui::GetStyle().FramePadding.x, Role::body);
+  foot.words = foot_words(context, foot.state);
+  const float button = text_width(foot.label, Role::body) + 2 * ImGui::GetStyle().FramePadding.x;
+  foot.beside = text_width(foot.words, Role::hint) <= room - button - px(kBesideGap);
+  if (!foot.beside) foot.height += std::min(text_height(foot.words, Role::hint, room), px(kWordsHeightMax)) + px(4);
+  return foot;
+}
+
+void ViewLaunch::draw_foot(Context& context, const Foot& foot) {
+  ImGui::Dummy({1, px(2)});
+  draw_button(context, foot.state, foot.label);
+  if (foot.words.empty()) return;
+  const auto& checked = context.recipe.checked();
+  const Token ink = checked && checked->fault ? Token::error : Token::text2;
+  if (foot.beside) {
+    ImGui::SameLine(0, px(kBesideGap));
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    text_at(ImGui::GetWindowDrawList(), {at.x, at.y + px(5)}, foot.words, Role::hint, color(ink));
+    ImGui::Dummy({text_width(foot.words, Role::hint), ImGui::GetFrameHeight()});
+    return;
+  }
+  if (ImGui::BeginChild("###launch.words")) {
+    ImGui::PushTextWrapPos(0);
+    text(foot.words, Role::hint, ink);
+    ImGui::PopTextWrapPos();
+  }
+  ImGui::EndChild();
 }
 
 void ViewLaunch::draw(Context& context) {
@@ -231,7 +261,8 @@ void ViewLaunch::draw(Context& context) {
     return;
   }
   draw_head(context);
-  const float width = ImGui::GetContentRegionAvail().x, height = std::max(px(80), ImGui::GetContentRegionAvail().y - px(kFootHeight - 20));
+  const Foot foot = make_foot(context);
+  const float width = ImGui::GetContentRegionAvail().x, height = std::max(px(80), ImGui::GetContentRegionAvail().y - foot.height);
   if (width >= px(kBothFacesMin)) {
     draw_text(context, {width - px(400), height});
     ImGui::SameLine(0, px(12));
@@ -241,7 +272,7 @@ void ViewLaunch::draw(Context& context) {
   } else {
     draw_form(context, {0, height});
   }
-  draw_launch(context);
+  draw_foot(context, foot);
 }
 
 namespace {

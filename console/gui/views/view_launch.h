@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "console/gui/recipe/form_fields.h"
+#include "console/gui/services/recipe_commands.h"
 #include "console/gui/views/view.h"
 #include "console/gui/widgets/recipe_editor.h"
 
@@ -29,7 +30,17 @@ class ViewLaunch : public View {
   void draw_form(Context& context, ImVec2 size);
   void draw_field(Context& context, const FormField& field, float label_width);
   bool draw_value(const FormField& field, const FieldValue& value, std::string& edited);
-  void draw_launch(Context& context);
+  // The button and what is said beside or below it.
+  struct Foot {
+    LaunchState state;
+    std::string label, words;
+    bool beside = true;
+    float height = 0;
+  };
+  static std::string foot_words(const Context& context, const LaunchState& state);
+  static Foot make_foot(const Context& context);
+  static void draw_button(Context& context, const LaunchState& state, const std::string& label);
+  static void draw_foot(Context& context, const Foot& foot);
   void update_marks(Context& context);
   void take_editor(Context& context, const EditorOutput& output);
 

@@ -12,8 +12,8 @@
 namespace ringwright::gui {
 namespace {
 
-ImVec2 extent_of(std::string_view content, Role role) {
-  return font(role)->CalcTextSizeA(font_px(role), FLT_MAX, 0, content.data(), content.data() + content.size());
+ImVec2 extent_of(std::string_view content, Role role, float wrap_width = 0) {
+  return font(role)->CalcTextSizeA(font_px(role), FLT_MAX, wrap_width, content.data(), content.data() + content.size());
 }
 
 // The longest start of `content` that fits with "...", at a character boundary.
@@ -48,11 +48,17 @@ void text(std::string_view content, Role role, Token ink) {
 
 float text_width(std::string_view content, Role role) { return std::ceil(extent_of(content, role).x); }
 
+float text_height(std::string_view content, Role role, float width) { return std::ceil(extent_of(content, role, width).y); }
+
+std::string shortened(std::string_view content, float width, Role role) {
+  return text_width(content, role) > width ? cut(content, width, role) : std::string(content);
+}
+
 void text_at(ImDrawList* list, ImVec2 place, std::string_view content, Role role, ImU32 ink, float width) {
-  std::string shortened;
+  std::string cut_off;
   if (width > 0 && text_width(content, role) > width) {
-    shortened = cut(content, width, role);
-    content = shortened;
+    cut_off = cut(content, width, role);
+    content = cut_off;
   }
   list->AddText(font(role), font_px(role), {std::round(place.x), std::round(place.y)}, ink, content.data(), content.data() + content.size());
 }
@@ -60,7 +66,7 @@ void text_at(ImDrawList* list, ImVec2 place, std::string_view content, Role role
 bool text_fitted(std::string_view content, float width, Role role, ImU32 ink) {
   const WithFont scoped(role);
   const bool is_cut = text_width(content, role) > width;
-  const std::string shown = is_cut ? cut(content, width, role) : std::string(content);
+  const std::string shown = shortened(content, width, role);
   ImGui::PushStyleColor(ImGuiCol_Text, ink);
   ImGui::TextUnformatted(shown.c_str());
   ImGui::PopStyleColor();

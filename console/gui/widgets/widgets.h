@@ -21,6 +21,10 @@ bool text_fitted(std::string_view content, float width, Role role, ImU32 ink);
 // Right-aligned within the current table cell or `width`.
 void text_right(std::string_view content, float width, Role role, ImU32 ink);
 float text_width(std::string_view content, Role role);
+// In lines of at most `width` pixels.
+float text_height(std::string_view content, Role role, float width);
+// The text itself, or its beginning and an ellipsis where it is wider than `width` pixels.
+std::string shortened(std::string_view content, float width, Role role);
 // At a place, in a draw list; `width` > 0 cuts with an ellipsis.
 void text_at(ImDrawList* list, ImVec2 place, std::string_view content, Role role, ImU32 ink, float width = 0);
 
