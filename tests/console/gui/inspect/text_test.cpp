@@ -125,6 +125,23 @@ TEST_F(Texts, AreWholeApartAndReadableAtTheEndsOfTheScale) {
   }
 }
 
+// As a column of a small window, or a view that was dragged to a corner.
+TEST_F(Texts, AreWholeApartAndReadableInANarrowColumn) {
+  start(Graphics::Mode::none, 400, 640);
+  for (const Scene& scene : {data_scenes()[1], data_scenes()[4]}) {
+    Options options = scene_options(scene, folder_.path());
+    options.theme = "dark";
+    options.recipe = std::filesystem::path(RINGWRIGHT_SOURCE_DIR) / "assets/recipes/packed-sft-cp2-balanced.yaml";
+    open(options);
+    EXPECT_TRUE(eventually([&] { return !app().is_reading() && context().recipe.is_open(); }));
+    if (scene.change) scene.change(context());
+    for (const char* view : {"launch", "memory", "samples", "rollout", "teacher", "alignment"}) {
+      app().shell().show_only(view);
+      for (const std::string& fault : faults_now()) ADD_FAILURE() << view << ", " << scene.name << ", narrow: " << fault;
+    }
+  }
+}
+
 // From a million tokens, a third of them padding, to the cells of four; packed documents, too. What is drawn goes by the pixels.
 TEST_F(Texts, AreWholeApartAndReadableHoweverFarTheLayoutIsZoomed) {
   constexpr int kVerticesMax = 60'000;
