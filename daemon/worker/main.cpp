@@ -42,7 +42,9 @@ void define_talk(CLI::App& app, ringwright::wire::TalkPlan& plan, CLI::Option* c
   app.add_option("--talk-nan-every", plan.nan_every, "Each metric is NaN or infinite once in N steps")->type_name("N")->needs(talk);
   app.add_option("--talk-spike-every", plan.spike_every, "Each metric has a spike once in N steps")->type_name("N")->needs(talk);
   app.add_option("--talk-log-every", plan.log_every, "A log line every N steps")->type_name("N")->needs(talk);
-  app.add_option("--talk-sample-every", plan.sample_every, "Samples of a rollout, a teacher and an alignment every N steps")->type_name("N")->needs(talk);
+  app.add_option("--talk-sample-every", plan.sample_every, "Samples of a rollout, a teacher and an alignment every N steps")
+      ->type_name("N")
+      ->needs(talk);
   app.add_flag("--talk-spans", plan.spans, "The phases of each step")->needs(talk);
   app.add_option("--talk-steps-per-s", plan.steps_per_s, "Pace (default: as fast as the daemon takes them)")
       ->type_name("R")

@@ -86,7 +86,7 @@ history::RunRecord record_of(int index) {
   run.recipe_path = fmt::format("assets/recipes/{}.yaml", scene.name);
   run.failed_rank = run.state == RunState::failed ? 3 : -1;
   run.last_step = scene.steps > 0 ? scene.steps : -1;
-  run.color_index = index % 10;
+  run.color_index = (index + index / 10) % 10;  // so that the newest runs differ
   return run;
 }
 
@@ -166,7 +166,7 @@ void add_alerts(const Scene& scene, const history::RunRecord& run, RunParts& par
 
 nlohmann::json points_at(int index, int64_t step) {
   nlohmann::json points = points_of(sample_at(scene_of(index), step, noise_at(index, step)));
-  for (const auto& [name, value] : more_points_at(index, step).items()) points[name] = value;
+  points.update(more_points_at(index, step));
   return points;
 }
 

@@ -32,12 +32,13 @@ float row_width(const std::vector<std::string>& tokens) {
 // Tokens with a line between them, as far as there is room; "-" for none.
 void draw_row(ImDrawList* list, ImVec2 at, float right, const std::vector<std::string>& tokens, Token ink) {
   if (tokens.empty()) text_at(list, at, "-", Role::code, color(Token::text3));
-  for (size_t i = 0; i < tokens.size() && (i == 0 || at.x + px(kTokenRoomMin) <= right); ++i) {
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const float width = std::min(token_width(tokens[i]), right - at.x);
+    if (width < std::min(token_width(tokens[i]), px(kTokenRoomMin))) return;
     if (i > 0) {
       const float x = at.x - px(kTokenGap) / 2;
       list->AddLine({x, at.y + px(1)}, {x, at.y + px(kRowHeight - 4)}, color(Token::line2), px(1));
     }
-    const float width = std::min(token_width(tokens[i]), right - at.x);
     text_at(list, at, tokens[i], Role::code, color(ink), width);
     at.x += width + px(kTokenGap);
   }
@@ -55,7 +56,7 @@ void draw_pair(const TokenPair& pair, float width) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddRectFilled(start, end, color(Token::bg2), px(4));
   list->AddRectFilled(start, {start.x + px(kEdge), end.y}, color(token_of(pair.kind)), px(2));
-  const float left = start.x + px(kEdge + kPad), right = end.x - px(kPad);
+  const float left = start.x + px(kEdge + kPad), right = end.x - px(kPad) + 1;
   draw_row(list, {left, start.y + px(2)}, right, pair.student, Token::text);
   draw_row(list, {left, start.y + px(2 + kRowHeight)}, right, pair.teacher, Token::text2);
 }

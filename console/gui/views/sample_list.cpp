@@ -13,7 +13,7 @@
 namespace ringwright::gui {
 namespace {
 
-constexpr float kListHeightShare = 0.45F;
+constexpr float kListHeightShare = 0.45F, kRowHeight = 25;
 constexpr float kRankWidth = 34, kTextWidthMin = 110, kNumberWidthMin = 64, kNumberWidthMax = 96;  // design pixels
 constexpr size_t kTextColumnsMax = 2;
 constexpr size_t kCellBytesMax = 400;  // more than any cell has room for
@@ -175,7 +175,9 @@ void SampleList::draw_list(const Samples& samples) {
     if (room < 0) break;
     columns.push_back({title, width, true});
   }
-  if (!begin_table(fmt::format("###{}.table", view_).c_str(), columns, ImGui::GetContentRegionAvail().y * kListHeightShare)) return;
+  const float rows_height = px(kRowHeight) * static_cast<float>(listed_.size() + 1) + px(4);
+  const float height = std::min(rows_height, ImGui::GetContentRegionAvail().y * kListHeightShare);
+  if (!begin_table(fmt::format("###{}.table", view_).c_str(), columns, height)) return;
   ImGuiListClipper clipper;
   clipper.Begin(static_cast<int>(listed_.size()));
   clipper.IncludeItemByIndex(current_);

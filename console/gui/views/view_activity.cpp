@@ -41,6 +41,21 @@ constexpr ActivityView kAlignment{"alignment",
                                   "Such data comes from distillation between models that cut a text into different tokens.",
                                   [] { return std::unique_ptr<SampleDetails>(std::make_unique<AlignedTokens>()); }};
 
+struct PhaseColumn {
+  const char* title;
+  float width;     // design pixels
+  float room_min;  // of the view, for this column to be shown
+  Token ink;
+  std::string (*value)(const history::PhaseTime&, const Run&);
+};
+constexpr PhaseColumn kPhaseColumns[] = {
+    {"ranks", 70, 560, Token::text2,
+     [](const history::PhaseTime& phase, const Run& run) { return fmt::format("{} of {}", phase.ranks, run.record.world_size); }},
+    {"mean", 76, 0, Token::text, [](const history::PhaseTime& phase, const Run&) { return duration_text(phase.mean_ns); }},
+    {"longest", 76, 0, Token::text, [](const history::PhaseTime& phase, const Run&) { return duration_text(phase.longest_ns); }},
+    {"of rank", 60, 480, Token::text2, [](const history::PhaseTime& phase, const Run&) { return std::to_string(phase.longest_rank); }},
+    {"of the step", 84, 400, Token::text, [](const history::PhaseTime& phase, const Run&) { return fmt::format("{:.0f} %", phase.share * 100); }}};
+
 class ViewActivity : public View {
  public:
   ViewActivity(const ActivityView& entry, const history::Activity& activity)
@@ -86,20 +101,19 @@ class ViewActivity : public View {
     text(asked == phases_->step ? fmt::format("Time in step {}", step)
                                 : fmt::format("Time in step {}, the nearest to step {} that has such spans", step, text::format_count(asked)),
          Role::heading);
-    const float height = px(25) * static_cast<float>(std::min(phases_->phases.size(), kPhaseRowsMax) + 1) + px(4);
-    const std::vector<TableColumn> columns = {{"phase", 0},          {"ranks", 70, true},   {"mean", 76, true},
-                                              {"longest", 76, true}, {"of rank", 60, true}, {"of the step", 84, true}};
+    const float room = ImGui::GetContentRegionAvail().x / scale(),
+                height = px(25) * static_cast<float>(std::min(phases_->phases.size(), kPhaseRowsMax) + 1) + px(4);
+    std::vector<TableColumn> columns = {{"phase", 0}};
+    for (const PhaseColumn& column : kPhaseColumns)
+      if (room >= column.room_min) columns.push_back({column.title, column.width, true});
     if (!begin_table(fmt::format("###{}.phases", entry_.id).c_str(), columns, height)) return;
     for (size_t i = 0; i < phases_->phases.size(); ++i) {
       const history::PhaseTime& phase = phases_->phases[i];
       ImGui::PushID(static_cast<int>(i));
       table_row("###row", false);
       cell(phase.phase, Token::text, Role::code);
-      number_cell(fmt::format("{} of {}", phase.ranks, run.record.world_size), Token::text2);
-      number_cell(duration_text(phase.mean_ns));
-      number_cell(duration_text(phase.longest_ns));
-      number_cell(std::to_string(phase.longest_rank), Token::text2);
-      number_cell(fmt::format("{:.0f} %", phase.share * 100));
+      for (const PhaseColumn& column : kPhaseColumns)
+        if (room >= column.room_min) number_cell(column.value(phase, run), column.ink);
       ImGui::PopID();
     }
     end_table();

@@ -101,7 +101,7 @@ void send_other(Channel& channel, const wire::Event& event) {
     channel.span(body.at("phase").get<std::string>(), body.at("step").get<int64_t>(), body.at("begin_ns").get<int64_t>(),
                  body.at("end_ns").get<int64_t>());
   else if (event.kind == wire::Kind::sample)
-    channel.sample(body.value("step", int64_t{0}), std::move(body));
+    channel.sample(event.body.value("step", int64_t{0}), std::move(body));
   else
     channel.event(event.body.value("name", ""), std::move(body));
 }

@@ -48,7 +48,7 @@ Run run_with_peaks(const std::vector<uint64_t>& peaks) {
 }
 
 TEST(MeasuredMemory, IsThePeakOfEachRankThatReportedOne) {
-  const Run run = run_with_peaks({uint64_t{300} << 20, uint64_t{612} << 20, 0});
+  const gui::Run run = run_with_peaks({uint64_t{300} << 20, uint64_t{612} << 20, 0});
   EXPECT_EQ(peak_bytes(run, 0), int64_t{300} << 20);
   EXPECT_EQ(peak_bytes(run, 2), std::nullopt) << "0 is no reading";
   EXPECT_EQ(peak_bytes(run, 9), std::nullopt);
@@ -57,7 +57,7 @@ TEST(MeasuredMemory, IsThePeakOfEachRankThatReportedOne) {
 }
 
 TEST(MeasuredMemory, WithoutAReadingItSaysSo) {
-  Run run = run_with_peaks({0});
+  gui::Run run = run_with_peaks({0});
   EXPECT_EQ(largest_rank(run), std::nullopt);
   EXPECT_THAT(measured_sentence(&run), HasSubstr("has not reported"));
   run.details = Loading::reading;

@@ -157,7 +157,7 @@ TEST_F(Replay, ARecordedRunThatIsSentAgainShowsTheSameSamplesAndSpans) {
   ASSERT_EQ(first->parts.samples.size(), 2u * 3 * history::kActivities.size());
   ASSERT_EQ(again->parts.samples.size(), first->parts.samples.size());
   for (const history::Activity& activity : history::kActivities) {
-    const auto bodies_of = [&](const Run& run) {
+    const auto bodies_of = [&](const gui::Run& run) {
       std::multiset<std::string> bodies;
       for (const size_t i : history::samples_at(run.parts.samples, std::nullopt, &activity)) bodies.insert(run.parts.samples[i].body.dump());
       return bodies;
