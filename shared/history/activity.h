@@ -1,6 +1,8 @@
 // What a run's samples and spans say of an activity of training: rollouts, the forward passes of teachers, the alignment of tokenizers.
 //
 // A sample is what its sender wrote: its field `kind` names the activity, `prompt`, `reply` and other texts are to be read, numbers to be compared.
+// Lists are more of it: `tokens`, `token_losses`, `token_ids` of one length, and `pairs` of an alignment, {student: [tokens], teacher: [tokens],
+// correct}.
 #pragma once
 
 #include <array>

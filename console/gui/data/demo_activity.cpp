@@ -50,11 +50,30 @@ double learned(int64_t step) { return 1 - std::exp(-static_cast<double>(step) / 
 
 using Bodies = std::vector<json>;
 
-Bodies validation_samples(Noise& noise, int64_t) {
+// The reply in tokens, a word or a sign each, with a loss that falls while the model learns.
+void add_tokens(json& body, std::string_view reply, double level, Noise& noise) {
+  json tokens = json::array(), losses = json::array(), ids = json::array();
+  for (size_t at = 0; at < reply.size();) {
+    const size_t end = std::min(reply.find_first_of(" \n", at + 1), reply.size());
+    const std::string token(reply.substr(at, end - at));
+    tokens.push_back(token);
+    losses.push_back(rounded(level * -std::log(0.02 + 0.98 * noise.uniform())));
+    ids.push_back(static_cast<int64_t>(token.size() * 977 + static_cast<unsigned char>(token.back()) * 31) % 32'000);
+    at = end;
+  }
+  body["tokens"] = std::move(tokens);
+  body["token_losses"] = std::move(losses);
+  body["token_ids"] = std::move(ids);
+}
+
+Bodies validation_samples(Noise& noise, int64_t step) {
   Bodies bodies;
-  for (const Question& question : kQuestions)
-    bodies.push_back(
-        {{"prompt", question.prompt}, {"reply", question.right}, {"length", length_of(question.right)}, {"loss", rounded(0.4 + noise.uniform())}});
+  for (const Question& question : kQuestions) {
+    json body = {
+        {"prompt", question.prompt}, {"reply", question.right}, {"length", length_of(question.right)}, {"loss", rounded(0.4 + noise.uniform())}};
+    add_tokens(body, question.right, 1.2 - 0.8 * learned(step), noise);
+    bodies.push_back(std::move(body));
+  }
   return bodies;
 }
 
@@ -75,6 +94,7 @@ Bodies rollout_samples(Noise& noise, int64_t step) {
                         {"reward", reward},
                         {"length", length_of(reply)},
                         {"logprob_gap", rounded(0.04 * noise.uniform())}});
+      add_tokens(bodies.back(), reply, is_right ? 0.4 : 1.1, noise);
     }
     for (size_t i = bodies.size() - kRepliesPerPrompt; i < bodies.size(); ++i)
       bodies[i]["advantage"] = rounded(bodies[i]["reward"].get<double>() - sum / kRepliesPerPrompt);

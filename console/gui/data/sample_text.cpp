@@ -29,4 +29,19 @@ std::string visible_bytes(std::string_view bytes) {
   return result;
 }
 
+std::string token_text(std::string_view token) {
+  std::string result;
+  for (const char c : visible_bytes(token)) {
+    if (c == ' ')
+      result += "\xC2\xB7";
+    else if (c == '\n')
+      result += "\\n";
+    else if (c == '\t')
+      result += "\\t";
+    else
+      result += c;
+  }
+  return result;
+}
+
 }  // namespace ringwright::gui

@@ -10,29 +10,12 @@
 namespace ringwright::gui {
 namespace {
 
-constexpr std::string_view kSpace = "\xC2\xB7";  // a dot in the middle of the line
-
-std::string shown(const std::string& token) {
-  std::string result;
-  for (const char c : visible_bytes(token)) {
-    if (c == ' ')
-      result += kSpace;
-    else if (c == '\n')
-      result += "\\n";
-    else if (c == '\t')
-      result += "\\t";
-    else
-      result += c;
-  }
-  return result;
-}
-
 std::vector<std::string> tokens_in(const nlohmann::json& pair, const char* side) {
   std::vector<std::string> tokens;
   const auto found = pair.find(side);
   if (found == pair.end() || !found->is_array()) return tokens;
   for (const nlohmann::json& token : *found)
-    if (token.is_string()) tokens.push_back(shown(token.get_ref<const std::string&>()));
+    if (token.is_string()) tokens.push_back(token_text(token.get_ref<const std::string&>()));
   return tokens;
 }
 

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "console/gui/data/sample_text.h"
+#include "console/gui/views/loss_tokens.h"
 #include "console/gui/widgets/table.h"
 #include "console/gui/widgets/widgets.h"
 #include "shared/base/text.h"
@@ -18,6 +20,8 @@ constexpr float kRankWidth = 34, kTextWidthMin = 110, kNumberWidthMin = 64, kNum
 constexpr size_t kTextColumnsMax = 2;
 constexpr size_t kCellBytesMax = 400;  // more than any cell has room for
 constexpr const char* kAsTheyCame = "as they came";
+constexpr const char* kForms[] = {"text", "tokens", "ids", "raw"};
+enum Form { kText, kTokens, kIds, kRaw };
 
 // "logprob_gap" -> "logprob gap"
 std::string title_of(std::string field) {
@@ -63,6 +67,8 @@ void SampleList::add_commands(CommandRegistry& registry, const std::string& grou
     const auto next = order_.empty() ? numbers_.begin() : std::find(numbers_.begin(), numbers_.end(), order_) + 1;
     order_ = next == numbers_.end() ? "" : *next;
   });
+  add("form", fmt::format("Another form of the {}", words_.one), ImGuiKey_B, "B",
+      [this](Context&) { form_ = (form_ + 1) % static_cast<int>(std::size(kForms)); });
   add("step_next", fmt::format("Next step with {}", words_.many), ImGuiKey_Period, ".", [this](Context& context) { go_to_step(context, 1); });
   add("step_previous", fmt::format("Previous step with {}", words_.many), ImGuiKey_Comma, ",", [this](Context& context) { go_to_step(context, -1); });
 }
@@ -121,7 +127,7 @@ void SampleList::draw(const Context& context, const Run& run) {
   draw_list(run.parts.samples);
   choose(run.parts.samples);
   ImGui::Dummy({px(1), px(2)});
-  if (ImGui::BeginChild(fmt::format("###{}.text", view_).c_str())) draw_texts(run.parts.samples[listed_[static_cast<size_t>(current_)]]);
+  if (ImGui::BeginChild(fmt::format("###{}.text", view_).c_str())) draw_sample(run.parts.samples[listed_[static_cast<size_t>(current_)]]);
   ImGui::EndChild();
 }
 
@@ -142,11 +148,9 @@ void SampleList::draw_head(const Context& context, const Samples& samples) {
   if (choice(fmt::format("###{}.by", view_).c_str(), "Order", name(index), static_cast<int>(numbers_.size()) + 1, name, index, 132))
     order_ = index == 0 ? "" : numbers_[static_cast<size_t>(index) - 1];
   ImGui::SameLine(0, px(12));
-  int raw = raw_ ? 1 : 0;
-  if (choice(
-          fmt::format("###{}.form", view_).c_str(), "", raw_ ? "raw" : "text", 2, [](int i) { return std::string(i == 0 ? "text" : "raw"); }, raw,
-          64))
-    raw_ = raw == 1;
+  choice(
+      fmt::format("###{}.form", view_).c_str(), "", kForms[form_], static_cast<int>(std::size(kForms)), [](int i) { return std::string(kForms[i]); },
+      form_, 84);
 }
 
 // "mean reward 0.62 (0.31 to 0.98)", ...
@@ -203,25 +207,35 @@ void SampleList::draw_row(const Samples& samples, size_t numbers_shown, int inde
 }
 
 void SampleList::choose(const Samples& samples) {
-  if (!details_ || read_ == current_) return;
-  details_->read(samples[listed_[static_cast<size_t>(current_)]]);
+  if (read_ == current_) return;
   read_ = current_;
+  const history::SampleRecord& sample = samples[listed_[static_cast<size_t>(current_)]];
+  tokens_ = sample_tokens(sample);
+  if (details_) details_->read(sample);
+}
+
+void SampleList::draw_sample(const history::SampleRecord& sample) const {
+  ImGui::PushTextWrapPos(0);
+  if (form_ == kRaw) {
+    text(sample.body.dump(2, ' ', false, nlohmann::json::error_handler_t::replace), Role::code);
+  } else if (form_ == kText) {
+    draw_texts(sample);
+  } else if (tokens_.empty()) {
+    text("Its sender gave texts alone, no tokens.", Role::label, Token::text2);
+  } else {
+    draw_tokens(tokens_, form_ == kIds ? TokenForm::ids : TokenForm::texts);
+  }
+  ImGui::PopTextWrapPos();
 }
 
 void SampleList::draw_texts(const history::SampleRecord& sample) const {
-  ImGui::PushTextWrapPos(0);
-  if (raw_) {
-    text(sample.body.dump(2, ' ', false, nlohmann::json::error_handler_t::replace), Role::code);
-  } else {
-    if (details_) details_->draw();
-    for (const std::string& field : history::text_fields(sample)) {
-      text(title_of(field), Role::heading, Token::text2);
-      const std::string content = visible_bytes(history::sample_field(sample, field.c_str()));
-      text(content.empty() ? "(nothing)" : content, Role::code, content.empty() ? Token::text3 : Token::text);
-      ImGui::Dummy({px(1), px(4)});
-    }
+  if (details_) details_->draw();
+  for (const std::string& field : history::text_fields(sample)) {
+    text(title_of(field), Role::heading, Token::text2);
+    const std::string content = visible_bytes(history::sample_field(sample, field.c_str()));
+    text(content.empty() ? "(nothing)" : content, Role::code, content.empty() ? Token::text3 : Token::text);
+    ImGui::Dummy({px(1), px(4)});
   }
-  ImGui::PopTextWrapPos();
 }
 
 }  // namespace ringwright::gui

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "console/gui/data/sample_tokens.h"
 #include "console/gui/services/commands.h"
 #include "console/gui/services/context.h"
 #include "shared/history/activity.h"
@@ -50,6 +51,7 @@ class SampleList {
   void draw_numbers() const;
   void draw_list(const Samples& samples);
   void draw_row(const Samples& samples, size_t numbers_shown, int index);
+  void draw_sample(const history::SampleRecord& sample) const;
   void draw_texts(const history::SampleRecord& sample) const;
   void choose(const Samples& samples);
 
@@ -68,13 +70,14 @@ class SampleList {
   std::vector<std::string> always_;
   std::unique_ptr<SampleDetails> details_;
   Key key_;
-  int read_ = -1;                             // the row whose details were read; -1: none
+  int read_ = -1;                             // the row whose tokens and details were read; -1: none
   std::vector<size_t> listed_;                // positions in the run's samples
   std::vector<std::string> numbers_, texts_;  // fields with a column
   std::vector<history::FieldRange> ranges_;   // by number
   std::string order_;                         // the field by which they are sorted, largest first; "": as they came
   int current_ = 0;
-  bool raw_ = false;
+  std::vector<SampleToken> tokens_;  // of the chosen sample
+  int form_ = 0;                     // of kForms
 };
 
 }  // namespace ringwright::gui

@@ -37,7 +37,13 @@ std::vector<MadeUpSpan> made_up_spans(int rank, int64_t step, int64_t begin_ns) 
 std::vector<nlohmann::json> made_up_samples(int rank, int64_t step) {
   const std::string prompt = fmt::format("What is {} and {}?", step, rank), reply = std::to_string(step + rank);
   const std::string digits = std::to_string(step);
-  return {{{"kind", "rollout"}, {"prompt", prompt}, {"reply", reply}, {"reward", step % 3 == 0 ? 0.0 : 1.0}, {"length", reply.size()}},
+  nlohmann::json rollout = {
+      {"kind", "rollout"}, {"prompt", prompt}, {"reply", reply}, {"reward", step % 3 == 0 ? 0.0 : 1.0}, {"length", reply.size()}};
+  for (const char digit : reply) {
+    rollout["tokens"].push_back(std::string(1, digit));
+    rollout["token_losses"].push_back((digit - '0') / 4.0);
+  }
+  return {std::move(rollout),
           {{"kind", "teacher"}, {"prompt", prompt}, {"reply", reply}, {"kl", 1.0 / static_cast<double>(step + 1)}},
           {{"kind", "alignment"},
            {"prompt", prompt},

@@ -45,6 +45,8 @@ RunParts parts_of(const history::RunRecord& record, const std::string& text) {
                              {"logprob_gap", 1e-5},
                              {"a_number_with_a_long_name", -12345.678}};
       body["pairs"] = {{{"student", {text}}, {"teacher", {text, text}}, {"correct", true}}, {{"student", {"a", "b"}}, {"teacher", nullptr}}};
+      body["tokens"] = {text, "\n", "a", text.substr(0, 20)};
+      body["token_losses"] = {0.25, nullptr, 3.5, 1e9};
       parts.samples.push_back({300, rank, std::move(body)});
     }
     at_ns += 2 * kSecond;

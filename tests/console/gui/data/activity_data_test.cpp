@@ -1,8 +1,11 @@
 // Pairs of tokens, and memory as it was measured.
 #include <gmock/gmock.h>
 
+#include <limits>
+
 #include "console/gui/data/demo_recording.h"
 #include "console/gui/data/measured_memory.h"
+#include "console/gui/data/sample_tokens.h"
 #include "console/gui/data/token_pairs.h"
 #include "shared/estimate/reported.h"
 #include "shared/history/activity.h"
@@ -37,6 +40,28 @@ TEST(TokenPairs, WhatIsNoPairIsLeftOut) {
   EXPECT_THAT(token_pairs({1, 0, {{"kind", "alignment"}}}), IsEmpty());
   EXPECT_THAT(token_pairs(sample_with("text")), IsEmpty());
   EXPECT_THAT(token_pairs(sample_with({1, "two", {{"student", "no list"}}, {{"student", {3, nullptr}}}})), IsEmpty());
+}
+
+history::SampleRecord sample_of_tokens(nlohmann::json losses) {
+  return {1, 0, {{"tokens", {" a", "b\n", "c"}}, {"token_losses", std::move(losses)}, {"token_ids", {7, 8}}}};
+}
+
+TEST(SampleTokens, HaveTheirLossesAndNoListOfAnotherLength) {
+  const auto tokens = sample_tokens(sample_of_tokens({0.5, nullptr, 2.0}));
+  ASSERT_EQ(tokens.size(), 3u);
+  EXPECT_EQ(tokens[0].text,
+            "\xC2\xB7"
+            "a");
+  EXPECT_EQ(tokens[1].text, "b\\n");
+  EXPECT_EQ(tokens[0].loss, 0.5);
+  EXPECT_FALSE(tokens[1].loss);
+  EXPECT_FALSE(tokens[0].id) << "two ids for three tokens";
+  EXPECT_EQ(largest_loss(tokens), 2.0);
+  EXPECT_EQ(tint_of(tokens[0], 2.0), 0.25);
+  EXPECT_EQ(tint_of(tokens[1], 2.0), 0.0);
+  EXPECT_EQ(tint_of({"x", std::numeric_limits<double>::quiet_NaN(), {}}, 2.0), 1.0) << "what is not finite is seen";
+  EXPECT_EQ(largest_loss(sample_tokens(sample_of_tokens(nullptr))), std::nullopt);
+  EXPECT_THAT(sample_tokens({1, 0, {{"tokens", "a text"}}}), IsEmpty());
 }
 
 Run run_with_peaks(const std::vector<uint64_t>& peaks) {

@@ -94,6 +94,21 @@ TEST_F(Activities, TeacherAndAlignmentAreOfTheSameRunAndKeepApart) {
   EXPECT_THAT(words(), Contains(HasSubstr("1 not the same"))) << "the pairs are of the row that is current";
 }
 
+TEST_F(Activities, ASampleIsReadAsTextAsTokensWithTheirLossAsIdsAndRaw) {
+  open_run("rollout", kRolloutRun);
+  EXPECT_TRUE(context().commands.run("rollout.form", context()));
+  std::vector<std::string> said = words();
+  EXPECT_THAT(said, Contains("loss 0"));
+  EXPECT_THAT(said, Contains(HasSubstr(", the largest")));
+  EXPECT_TRUE(context().commands.run("rollout.form", context()));
+  EXPECT_THAT(words(), Contains("ids"));
+  EXPECT_TRUE(context().commands.run("rollout.form", context()));
+  EXPECT_THAT(words(), Contains(HasSubstr("\"token_losses\"")));
+  open_run("teacher", kDistillationRun);
+  EXPECT_TRUE(context().commands.run("teacher.form", context()));
+  EXPECT_THAT(words(), Contains("Its sender gave texts alone, no tokens."));
+}
+
 TEST_F(Activities, MemoryMarksWhatTheRanksOfTheSelectedRunTook) {
   open_run("memory", "demo-sft-cp2", demo_recipe());
   ASSERT_TRUE(eventually([&] { return context().recipe.is_open() && context().recipe.is_idle(); }));

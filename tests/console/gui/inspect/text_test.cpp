@@ -135,10 +135,18 @@ TEST_F(Texts, AreWholeApartAndReadableInANarrowColumn) {
     open(options);
     EXPECT_TRUE(eventually([&] { return !app().is_reading() && context().recipe.is_open(); }));
     if (scene.change) scene.change(context());
-    for (const char* view : {"launch", "memory", "samples", "rollout", "teacher", "alignment"}) {
-      app().shell().show_only(view);
+    const auto expect_whole = [&](const std::string& view) {
       for (const std::string& fault : faults_now())
         if (fault.find("###shell.") == std::string::npos) ADD_FAILURE() << view << ", " << scene.name << ", narrow: " << fault;
+    };
+    for (const char* view : {"launch", "memory", "samples", "rollout", "teacher", "alignment"}) {
+      app().shell().show_only(view);
+      expect_whole(view);
+      const std::string other_form = std::string(view) + ".form";
+      for (int form = 0; context().commands.find(other_form) != nullptr && form < 4; ++form) {
+        context().commands.run(other_form, context());
+        expect_whole(view);
+      }
     }
   }
 }
