@@ -7,6 +7,7 @@
 
 #include "shared/recipe/expression.h"
 #include "shared/recipe/failure.h"
+#include "shared/recipe/key_index.h"
 #include "shared/recipe/resolvers.h"
 
 namespace ringwright::recipe {
@@ -110,8 +111,9 @@ class Evaluator {
     }
     Node map = make_null(holder.origin);
     map.kind = Kind::map;
+    KeyIndex keys;
     for (size_t i = 0; i + 1 < expression.children.size(); i += 2)
-      map.entries.emplace_back(evaluate(expression.children[i], holder), evaluate(expression.children[i + 1], holder));
+      keys.set(map.entries, evaluate(expression.children[i], holder), evaluate(expression.children[i + 1], holder));
     return map;
   }
 

@@ -1,9 +1,8 @@
 #include "shared/recipe/merge.h"
 
-#include <algorithm>
-
 #include "shared/recipe/failure.h"
 #include "shared/recipe/interpolation.h"
+#include "shared/recipe/key_index.h"
 
 namespace ringwright::recipe {
 namespace {
@@ -31,11 +30,10 @@ void merge_value(Node& below, const Node& above, const Node& key, Node& root, Ne
 }  // namespace
 
 void merge_over(Node& below, const Node& above, Node& root, NewKeys new_keys) {
+  KeyIndex keys;
   for (const auto& [key, value] : above.entries) {
-    const auto found =
-        std::find_if(below.entries.begin(), below.entries.end(), [&, &key = key](const auto& entry) { return same_value(entry.first, key); });
-    if (found != below.entries.end()) {
-      merge_value(found->second, value, key, root, new_keys);
+    if (Node* found = keys.find(below.entries, key)) {
+      merge_value(*found, value, key, root, new_keys);
       continue;
     }
     if (new_keys == NewKeys::refuse)

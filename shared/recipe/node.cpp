@@ -188,8 +188,8 @@ nlohmann::ordered_json to_json(const Node& node) {
       break;
   }
   if (std::all_of(node.entries.begin(), node.entries.end(), [](const auto& entry) { return entry.first.kind == Kind::text; })) {
-    Json map = Json::object();
-    for (const auto& [key, value] : node.entries) map[key.text] = to_json(value);
+    Json::object_t map;
+    for (const auto& [key, value] : node.entries) map.emplace_back(key.text, to_json(value));  // no key is there twice; map[] would look at all
     return map;
   }
   Json pairs = Json::array();

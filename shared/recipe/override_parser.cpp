@@ -8,6 +8,7 @@
 #include "shared/recipe/expression.h"
 #include "shared/recipe/failure.h"
 #include "shared/recipe/interpolation.h"
+#include "shared/recipe/key_index.h"
 #include "shared/recipe/scalar.h"
 #include "shared/recipe/text_cursor.h"
 
@@ -123,6 +124,7 @@ class OverrideParser : private TextCursor {
   Node map() {
     Node node = make_null(origin_);
     node.kind = Kind::map;
+    KeyIndex keys;
     ++at_;
     skip_blanks();
     if (take('}')) return node;
@@ -133,8 +135,7 @@ class OverrideParser : private TextCursor {
       if (!take(':')) malformed("a : is missing");
       skip_blanks();
       Node value = element();
-      std::erase_if(node.entries, [&](const auto& entry) { return same_value(entry.first, key); });
-      node.entries.emplace_back(std::move(key), std::move(value));
+      keys.set(node.entries, std::move(key), std::move(value));
       skip_blanks();
       if (take('}')) return node;
       if (!take(',')) malformed("a , or } is missing");

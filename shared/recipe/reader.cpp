@@ -14,6 +14,7 @@
 #include "shared/base/files.h"
 #include "shared/recipe/failure.h"
 #include "shared/recipe/interpolation.h"
+#include "shared/recipe/key_index.h"
 #include "shared/recipe/scalar.h"
 
 namespace ringwright::recipe {
@@ -94,6 +95,7 @@ class TreeBuilder : public YAML::EventHandler {
     bool has_key = false;
     bool key_is_merge = false;
     Node key;
+    KeyIndex keys;                    // of node
     std::vector<Node> merged;         // what << named, in order
     std::set<std::string> text_keys;  // as written here, to find duplicates
   };
@@ -168,34 +170,27 @@ class TreeBuilder : public YAML::EventHandler {
       map.merged.push_back(std::move(value));
       return;
     }
-    for (auto& [key, old] : map.node.entries) {
-      if (!same_value(key, map.key)) continue;
-      old = std::move(value);
-      return;
-    }
-    map.node.entries.emplace_back(std::move(map.key), std::move(value));
+    map.keys.set(map.node.entries, std::move(map.key), std::move(value));
   }
 
   // What << names fills in what the map itself does not say; of several maps in a list the first wins.
   static void apply_merges(Open& map) {
     for (const Node& merged : map.merged) {
       if (merged.kind == Kind::map) {
-        fill_in(map.node, merged);
+        fill_in(map, merged);
         continue;
       }
       if (merged.kind != Kind::list) fail("RW-RECIPE-002", "<< needs a map or a list of maps", merged.origin, "an alias of a map", "");
       for (const Node& item : merged.items) {
         if (item.kind != Kind::map) fail("RW-RECIPE-002", "<< needs a map or a list of maps", item.origin, "an alias of a map", "");
-        fill_in(map.node, item);
+        fill_in(map, item);
       }
     }
   }
 
-  static void fill_in(Node& map, const Node& merged) {
-    for (const auto& [key, value] : merged.entries) {
-      const bool known = std::any_of(map.entries.begin(), map.entries.end(), [&](const auto& entry) { return same_value(entry.first, key); });
-      if (!known) map.entries.emplace_back(key, value);
-    }
+  static void fill_in(Open& map, const Node& merged) {
+    for (const auto& [key, value] : merged.entries)
+      if (!map.keys.find(map.node.entries, key)) map.node.entries.emplace_back(key, value);
   }
 
   std::string file_;

@@ -1,8 +1,11 @@
 // What the data-driven cases cannot say: places, warnings, limits, and merging through references.
 #include "shared/recipe/recipe.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <ctime>
 
 #include "shared/base/error.h"
 #include "tests/support/error_of.h"
@@ -35,6 +38,35 @@ TEST(Recipe, EachValueKnowsItsPlace) {
   EXPECT_EQ(recipe.origins.at("a.c").line, 3);
   EXPECT_EQ(recipe.origins.at("list.1").column, 11);
   EXPECT_EQ(recipe.origins.at("d").file, "command line");
+}
+
+// Of one map, of one that is laid over it, and of one that << takes in: each key once, not each with each.
+TEST(Recipe, AMapOfManyKeysTakesTimeByTheirNumber) {
+  constexpr int kKeys = 60'000;
+  constexpr double kCpuSecondsMax = 10;  // looked up one by one they take minutes
+  std::string keys;
+  for (int i = 0; i < kKeys; ++i) keys += fmt::format("    key_{}: {}\n", i, i);
+  const TemporaryFolder folder;
+  folder.write("base.yaml", "policy:\n  hf_config_overrides: &all\n" + keys + "  env: {<<: *all, mine: 1}\n");
+  const auto file = folder.write("child.yaml", "defaults: base.yaml\npolicy:\n  hf_config_overrides:\n" + keys + "    last: 1\n");
+  const std::clock_t start = std::clock();
+  const Recipe recipe = load_recipe(file);
+  EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, kCpuSecondsMax);
+  EXPECT_EQ(recipe.resolved["policy"]["hf_config_overrides"].size(), size_t{kKeys} + 1);
+  EXPECT_EQ(recipe.resolved["policy"]["env"].size(), size_t{kKeys} + 1);
+  EXPECT_EQ(recipe.origins.at("policy.hf_config_overrides.key_7").file, file.string());
+}
+
+// Python takes 1, 1.0 and true for one key.
+TEST(Recipe, KeysOfLargeMapsAreComparedAsPythonDoes) {
+  std::string text = "a:\n";
+  for (int i = 2; i < 40; ++i) text += fmt::format("  {}: x\n", i);
+  const TemporaryFolder folder;
+  const Recipe recipe = load_recipe(folder.write("one.yaml", text + "  1: a\n  1.0: b\n  true: c\n  '1': d\n  39.0: e\n"));
+  const auto& pairs = recipe.resolved["a"]["$map"];
+  EXPECT_EQ(pairs.size(), 40u) << recipe.resolved.dump();
+  EXPECT_EQ(pairs[37], nlohmann::ordered_json::array({39, "e"}));
+  EXPECT_EQ(pairs[38], nlohmann::ordered_json::array({1, "c"}));
 }
 
 TEST(Recipe, UnknownKeysAreKeptAndReported) {
