@@ -6,12 +6,11 @@
 #include "shared/base/printable.h"
 #include "shared/base/text.h"
 #include "shared/wire/device_report.h"
+#include "shared/wire/device_text.h"
 #include "shared/wire/message.h"
 
 namespace ringwright::cli {
 namespace {
-
-std::string number(const std::optional<double>& value, const char* unit) { return value ? fmt::format("{:.0f} {}", *value, unit) : "-"; }
 
 std::string bytes(const std::optional<uint64_t>& value) { return value ? text::format_bytes(*value) : "-"; }
 
@@ -29,8 +28,8 @@ void print_devices(const nlohmann::json& status) {
   if (!status.contains("devices")) return;
   const int64_t now = wire::now_unix_ns();
   const wire::DeviceReport report = wire::device_report_from_json(status["devices"], now);
-  if (!report.why_none.empty() || report.devices.empty()) {
-    fmt::print("devices   {}\n", report.why_none.empty() ? "the driver knows none" : "no reading: " + text::printable(report.why_none));
+  if (const std::string none = wire::no_devices_text(report); !none.empty()) {
+    fmt::print("devices   {}\n", text::printable(none));
     return;
   }
   fmt::print("devices   {}, driver {}, read {} ago\n", report.devices.size(), report.driver.empty() ? "-" : text::printable(report.driver),
@@ -44,10 +43,10 @@ void print_devices(const nlohmann::json& status) {
                {"rank", Align::left, true},
                {"throttling, ECC, Xid", Align::left, true}});
   for (const wire::DeviceReading& device : report.devices)
-    table.add_row({std::to_string(device.index), text::printable(device.name), number(device.utilisation_percent, "%"),
+    table.add_row({std::to_string(device.index), text::printable(device.name), wire::number_text(device.utilisation_percent, "%"),
                    part(bytes(device.memory_used_bytes), bytes(device.memory_total_bytes)),
-                   part(number(device.power_w, "W"), number(device.power_limit_w, "W")), number(device.temperature_c, "°C"), ranks(device),
-                   text::printable(wire::condition_text(device))});
+                   part(wire::number_text(device.power_w, "W"), wire::number_text(device.power_limit_w, "W")),
+                   wire::number_text(device.temperature_c, "°C"), ranks(device), text::printable(wire::condition_text(device))});
   table.print();
 }
 

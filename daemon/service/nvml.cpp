@@ -6,11 +6,15 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <fstream>
 #include <optional>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "shared/base/files.h"
 #include "shared/base/text.h"
+#include "shared/wire/device_text.h"
 #include "shared/wire/message.h"
 
 namespace ringwright::service {
@@ -82,7 +86,25 @@ void find(void* library, const char* name, Function*& function) {
   function = reinterpret_cast<Function*>(::dlsym(library, name));
 }
 
+// The machine's own library, that fails for want of a device.
+bool is_needless(const std::string& library) { return library.find('/') == std::string::npos && !has_nvidia_device(); }
+
+std::string first_line(const std::filesystem::path& file) {
+  std::string line;
+  std::ifstream stream(file);
+  std::getline(stream, line);
+  return line;
+}
+
 }  // namespace
+
+bool has_nvidia_device(const std::filesystem::path& devices) {
+  constexpr std::string_view kVendor = "0x10de", kDisplay = "0x03";
+  std::error_code ignored;
+  for (const auto& device : std::filesystem::directory_iterator(devices, ignored))
+    if (first_line(device.path() / "vendor") == kVendor && first_line(device.path() / "class").starts_with(kDisplay)) return true;
+  return false;
+}
 
 struct Nvml::Functions {
   explicit Functions(void* library) {
@@ -152,10 +174,12 @@ std::string Nvml::open(const std::string& library) {
   if (const std::string kind = files::kind_if_not_regular(library); !kind.empty())
     return library + " is " + kind;  // the loader would wait for a pipe
   library_ = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library_ && is_needless(library)) return wire::kNoDevicesHere;
   if (!library_) return "NVML, the library of NVIDIA's driver, does not load: " + text::valid_utf8(loader_message());
   functions_ = std::make_unique<Functions>(library_);
   if (!functions_->init || !functions_->count || !functions_->handle) return library + " has none of NVML's functions";
-  if (const int result = functions_->init(); result != kGood) return "NVML does not start: " + functions_->describe(result);
+  if (const int result = functions_->init(); result != kGood)
+    return is_needless(library) ? wire::kNoDevicesHere : "NVML does not start: " + functions_->describe(result);
   started_ = true;
   std::array<char, kTextBytesMax> version{};
   if (functions_->driver_version && functions_->driver_version(version.data(), kTextBytesMax) == kGood) driver_ = text::valid_utf8(version.data());

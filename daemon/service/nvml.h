@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,10 +15,13 @@ namespace ringwright::service {
 
 inline constexpr const char* kNvmlLibrary = "libnvidia-ml.so.1";
 
+// Whether this machine's PCI bus has a display or compute device of NVIDIA's, with a driver or without; `devices`: the kernel's folder of them.
+bool has_nvidia_device(const std::filesystem::path& devices = "/sys/bus/pci/devices");
+
 // Not for several threads at once. A call may take as long as the driver does.
 class Nvml {
  public:
-  // `library`: a file, or a name that the loader finds.
+  // `library`: a file, or a name that the loader finds; where it finds none on a machine without such a device, that is no fault.
   explicit Nvml(const std::string& library);
   ~Nvml();
   Nvml(const Nvml&) = delete;

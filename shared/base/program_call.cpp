@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "shared/base/host.h"
+#include "shared/base/pipe.h"
 
 namespace ringwright {
 namespace {
@@ -20,31 +21,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 std::string message(int error) { return std::generic_category().message(error); }
-
-// Closes its ends by itself. error() is what stood in its way.
-class Pipe {
- public:
-  Pipe() : error_(::pipe2(ends_.data(), O_CLOEXEC) == 0 ? 0 : errno) {}
-  ~Pipe() {
-    close_reading();
-    close_writing();
-  }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-
-  int error() const { return error_; }
-  int reading() const { return ends_[0]; }  // -1: closed
-  int writing() const { return ends_[1]; }
-  void close_reading() { close_end(0); }
-  void close_writing() { close_end(1); }
-
- private:
-  void close_end(size_t which) {
-    if (const int end = std::exchange(ends_[which], -1); end >= 0) ::close(end);
-  }
-  std::array<int, 2> ends_{-1, -1};
-  int error_;
-};
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> result;

@@ -9,12 +9,12 @@
 #include "shared/base/error.h"
 #include "shared/model/families.h"
 #include "shared/model/json_file.h"
+#include "shared/model/size_limit.h"
 
 namespace ringwright::model {
 namespace {
 
 constexpr uint64_t kConfigBytesMax = 16u << 20;
-constexpr int64_t kSizeMax = int64_t{1} << 31;  // of any one dimension
 constexpr int64_t kLayersMax = 10'000;
 constexpr double kParametersMax = 1e14;
 

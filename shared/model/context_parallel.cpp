@@ -7,16 +7,14 @@
 #include "shared/base/error.h"
 #include "shared/layout/deepseek_v4.h"
 #include "shared/layout/names.h"
-#include "shared/model/json_file.h"
+#include "shared/model/config.h"
+#include "shared/model/size_limit.h"
 
 namespace ringwright::model {
 namespace {
 
 using nlohmann::json;
 namespace names = layout::names;
-
-constexpr uint64_t kConfigBytesMax = 16u << 20;
-constexpr int64_t kSizeMax = int64_t{1} << 31;
 
 const std::vector<ContextParallelFamily> kFamilies = {
     {"deepseek_v4", names::kDeepseekV4, names::kDeepseekV4},
@@ -82,13 +80,7 @@ ContextParallelFamily find_context_parallel_family(std::string_view model_type) 
 }
 
 ContextParallelConfig read_context_parallel_config(const std::filesystem::path& folder) {
-  const std::filesystem::path file = folder / "config.json";
-  if (!std::filesystem::is_regular_file(file)) {
-    throw Error(
-        {"RW-MODEL-001", "there is no config.json", folder.string(), "a folder with a model's config.json", "check the path", ExitCode::usage});
-  }
-  const json config = read_json_file(file, kConfigBytesMax, "RW-MODEL-002");
-  return parse_context_parallel_config(config, file);
+  return parse_context_parallel_config(read_config_json(folder), folder / "config.json");
 }
 
 ContextParallelConfig parse_context_parallel_config(const json& config, const std::filesystem::path& file) {

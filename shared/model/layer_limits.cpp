@@ -6,13 +6,13 @@
 #include <optional>
 
 #include "shared/base/error.h"
+#include "shared/model/size_limit.h"
 
 namespace ringwright::model {
 namespace {
 
 using nlohmann::json;
 
-constexpr int64_t kSizeMax = int64_t{1} << 31;
 // Defaults of transformers' configuration classes.
 constexpr int64_t kMistralWindow = 4096, kQwenWindowLayers = 28;
 

@@ -17,7 +17,6 @@ namespace ringwright::recipe {
 namespace {
 
 constexpr int64_t kSequenceMax = layout::kSequenceLengthMax;
-constexpr int64_t kBatchesMax = (int64_t{1} << 31) - 1;  // times kBatchRowsMax, 64 bits count them
 
 // "torch.optim.lr_scheduler.LinearLR" -> "LinearLR".
 std::string last_segment(const std::string& dotted) { return dotted.substr(dotted.rfind('.') + 1); }
@@ -26,7 +25,7 @@ void read_sft(const Typed& typed, SftConfig& config) {
   config.max_num_steps = typed.integer("sft.max_num_steps", config.max_num_steps, -1);
   config.max_num_epochs = typed.integer("sft.max_num_epochs", config.max_num_epochs, -1);
   config.val_period = typed.integer("sft.val_period", config.val_period, -1);
-  config.val_batches = typed.integer("sft.val_batches", config.val_batches, -1, kBatchesMax);
+  config.val_batches = typed.integer("sft.val_batches", config.val_batches, -1, kBatchRowsMax);
   config.val_global_batch_size = typed.integer("sft.val_global_batch_size", config.val_global_batch_size, 1, kBatchRowsMax);
   config.val_micro_batch_size = typed.integer("sft.val_micro_batch_size", config.val_micro_batch_size, 1, kBatchRowsMax);
   config.val_at_start = typed.boolean("sft.val_at_start", config.val_at_start);

@@ -31,7 +31,7 @@ constexpr Field<uint64_t> kCounts[] = {{"memory_used_bytes", &DeviceReading::mem
 constexpr double kAgeSecondsMax = 1e9;
 
 json device_to_json(const DeviceReading& device) {
-  json message = {{"index", device.index}, {"name", device.name}, {"uuid", device.uuid}, {"fault", device.fault}, {"processes", device.processes}};
+  json message = {{"index", device.index}, {"name", device.name}, {"uuid", device.uuid}, {"fault", device.fault}};
   for (const auto& field : kNumbers)
     if (const auto& value = device.*field.value) message[field.name] = *value;
   for (const auto& field : kCounts)
@@ -90,8 +90,6 @@ DeviceReading device_from_json(const json& message) {
   for (const auto& field : kNumbers) device.*field.value = number_in(message, field.name);
   for (const auto& field : kCounts) device.*field.value = count_in(message, field.name);
   device.throttle_reasons = texts_in(message, "throttle_reasons");
-  for (const json& process : list_in(message, "processes"))
-    if (process.is_number_integer()) device.processes.push_back(process.get<int64_t>());
   for (const json& rank : list_in(message, "ranks")) device.ranks.push_back({text_in(rank, "run"), small_in(rank, "rank")});
   return device;
 }

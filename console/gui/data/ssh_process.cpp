@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "shared/base/error.h"
+#include "shared/base/pipe.h"
 #include "shared/base/printable.h"
 
 namespace ringwright::gui {
@@ -44,29 +45,14 @@ std::string find_program() {
   throw no_program(name, "is not in PATH");
 }
 
-struct Pipe {
-  Pipe() {
-    if (::pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
-  }
-  ~Pipe() {
-    for (const int end : ends)
-      if (end >= 0) ::close(end);
-  }
-  int take_reading() {
-    ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    return std::exchange(ends[0], -1);
-  }
-  int ends[2] = {-1, -1};
-};
-
 // In the child, between fork and exec: nothing but system calls.
 [[noreturn]] void become(char* const* words, const Pipe& out, const Pipe& err, int input, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // whatever ends the console, or the thread that this runs on, ends the tunnel
   if (::getppid() != parent) ::_exit(kDoesNotStart);
   ::setpgid(0, 0);  // Ctrl+C in the console's terminal is for the console
   ::dup2(input, STDIN_FILENO);
-  ::dup2(out.ends[1], STDOUT_FILENO);
-  ::dup2(err.ends[1], STDERR_FILENO);
+  ::dup2(out.writing(), STDOUT_FILENO);
+  ::dup2(err.writing(), STDERR_FILENO);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -92,6 +78,8 @@ SshProcess::SshProcess(std::vector<std::string> arguments) {
   for (std::string& argument : arguments) words.push_back(argument.data());
   words.push_back(nullptr);
   Pipe out, err;
+  for (const Pipe* pipe : {&out, &err})
+    if (pipe->error() != 0) throw no_program(arguments.front(), "does not start: " + std::generic_category().message(pipe->error()));
   const int input = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   const pid_t parent = ::getpid();
   pid_ = ::fork();
@@ -110,17 +98,15 @@ SshProcess::~SshProcess() {
     const auto until = std::chrono::steady_clock::now() + kPatience;
     while (runs() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(kLook);
   }
-  if (!ended_) {
-    ::kill(-pid_, SIGKILL);
-    reap(true);
-  }
+  ::kill(-pid_, SIGKILL);  // also what it has started and left: a ProxyCommand
+  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) continue;
   ::close(out_fd_);
   ::close(err_fd_);
 }
 
 bool SshProcess::runs() {
   read_streams();
-  if (!ended_ && reap(false)) read_streams();
+  if (!ended_ && look_whether_ended()) read_streams();
   return !ended_;
 }
 
@@ -131,14 +117,14 @@ void SshProcess::read_streams() {
   if (err_.size() > kErrBytesMax) err_.erase(0, err_.size() - kErrBytesMax);
 }
 
-bool SshProcess::reap(bool wait) {
-  int status = 0;
-  pid_t ended = -1;
-  while ((ended = ::waitpid(pid_, &status, wait ? 0 : WNOHANG)) < 0 && errno == EINTR) {
-  }
-  if (ended == 0) return false;
+// It is reaped at our end: until then nobody else can have its number, which is that of its group.
+bool SshProcess::look_whether_ended() {
+  siginfo_t info{};
+  int failed = 0;
+  while ((failed = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT)) != 0 && errno == EINTR) continue;
+  if (failed == 0 && info.si_pid == 0) return false;
   ended_ = true;
-  exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  exit_code_ = info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
   return true;
 }
 

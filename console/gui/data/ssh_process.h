@@ -12,7 +12,7 @@ class SshProcess {
  public:
   // The program is $RINGWRIGHT_SSH, else `ssh` by PATH. Throws Error RW-SSH-001 (exit code 4) where there is none, or it does not start.
   explicit SshProcess(std::vector<std::string> arguments);
-  // Asks it to end, and kills it where that takes more than a second.
+  // Asks it to end, and kills it where that takes more than a second, with all that is left of its process group.
   ~SshProcess();
   SshProcess(const SshProcess&) = delete;
   SshProcess& operator=(const SshProcess&) = delete;
@@ -28,7 +28,7 @@ class SshProcess {
 
  private:
   void read_streams();
-  bool reap(bool wait);
+  bool look_whether_ended();
 
   pid_t pid_ = -1;
   int out_fd_ = -1, err_fd_ = -1;

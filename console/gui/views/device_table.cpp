@@ -8,6 +8,7 @@
 #include "console/gui/widgets/table.h"
 #include "console/gui/widgets/widgets.h"
 #include "shared/base/text.h"
+#include "shared/wire/device_text.h"
 
 namespace ringwright::gui {
 namespace {
@@ -31,8 +32,6 @@ Look look_of(const Context& context, const DeviceReport& report) {
   const Health health = health_at(age_s);
   return {health, age_s, health == Health::lost || context.is_silent()};
 }
-
-std::string rounded(const std::optional<double>& value, const char* unit) { return value ? fmt::format("{:.0f} {}", *value, unit) : "-"; }
 
 double memory_share(const DeviceReading& device) {
   if (!device.memory_used_bytes || device.memory_total_bytes.value_or(0) == 0) return -1;
@@ -69,7 +68,7 @@ void draw_hint(const Context& context, const DeviceReport& report, const DeviceR
   if (!device.uuid.empty()) line(device.uuid);
   if (!device.fault.empty()) line("fault: " + device.fault);
   line("ranks: " + ranks_text(context, device));
-  line(fmt::format("power: {} of {}", rounded(device.power_w, "W"), rounded(device.power_limit_w, "W")));
+  line(fmt::format("power: {} of {}", wire::number_text(device.power_w, "W"), wire::number_text(device.power_limit_w, "W")));
   line("throttling: " + (!device.throttle_reasons           ? "no reading"
                          : device.throttle_reasons->empty() ? "none"
                                                             : fmt::format("{}", fmt::join(*device.throttle_reasons, ", "))));
@@ -101,11 +100,11 @@ void draw_row(Context& context, const DeviceReport& report, const DeviceReading&
   icon(trouble && !lost ? icons::triangle : icon_of(look.health), 14, color(trouble && !lost ? Token::warn : token_of(look.health)));
   ImGui::TableNextColumn();
   number_cell(std::to_string(device.index), ink);
-  bar_cell(device.utilisation_percent ? *device.utilisation_percent / 100 : -1, rounded(device.utilisation_percent, "%"), fill);
+  bar_cell(device.utilisation_percent ? *device.utilisation_percent / 100 : -1, wire::number_text(device.utilisation_percent, "%"), fill);
   if (width > kMedium) {
     bar_cell(memory_share(device), memory_text(device), fill);
-    number_cell(rounded(device.power_w, "W"), ink);
-    number_cell(rounded(device.temperature_c, "°C"), ink);
+    number_cell(wire::number_text(device.power_w, "W"), ink);
+    number_cell(wire::number_text(device.temperature_c, "°C"), ink);
   }
   if (width > kRoomy) cell(ranks_text(context, device), ink);
   cell(wire::condition_text(device), look.past ? Token::text3 : trouble ? Token::warn : Token::text2);
@@ -118,8 +117,7 @@ void draw_row(Context& context, const DeviceReport& report, const DeviceReading&
 std::string devices_line(const Context& context) {
   const DeviceReport* report = context.state.devices().get();
   if (report == nullptr) return context.state.link().state == LinkState::connected ? "Devices: no reading, this daemon sends none" : "";
-  if (!report->why_none.empty()) return "Devices: no reading. " + report->why_none;
-  if (report->devices.empty()) return "Devices: the driver knows none on this node";
+  if (const std::string none = wire::no_devices_text(*report); !none.empty()) return "Devices: " + none;
   std::string line = names_text(*report);
   if (!report->driver.empty()) line += ", driver " + report->driver;
   const auto troubled = std::count_if(report->devices.begin(), report->devices.end(), wire::needs_a_look);

@@ -7,6 +7,7 @@
 
 #include "daemon/service/device_watch.h"
 #include "daemon/service/nvml.h"
+#include "shared/wire/device_text.h"
 #include "tests/support/eventually.h"
 #include "tests/support/temporary_folder.h"
 
@@ -189,6 +190,30 @@ TEST_F(NvmlTest, ADriverThatHangsHoldsUpNobodyAndTheAgeTells) {
   watch.reset();
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
   hold(false);
+}
+
+TEST(NvidiaDevice, IsFoundByItsVendorAndClass) {
+  const test::TemporaryFolder bus;
+  const auto add = [&](const std::string& slot, const std::string& vendor, const std::string& kind) {
+    std::filesystem::create_directories(bus / slot);
+    bus.write(slot + "/vendor", vendor + "\n");
+    bus.write(slot + "/class", kind + "\n");
+  };
+  EXPECT_FALSE(has_nvidia_device(bus / "nowhere"));
+  add("0000:00:01.0", "0x8086", "0x030000");
+  add("0000:00:02.0", "0x10de", "0x020700");  // a network card of theirs
+  EXPECT_FALSE(has_nvidia_device(bus.path()));
+  add("0000:00:03.0", "0x10de", "0x030200");
+  EXPECT_TRUE(has_nvidia_device(bus.path()));
+}
+
+TEST(NvidiaDevice, AMachineWithoutOneHasNoFault) {
+  const wire::DeviceReport report = Nvml("libthere-is-no-such-library.so.1").read();
+  if (has_nvidia_device())
+    EXPECT_THAT(report.why_none, HasSubstr("does not load"));
+  else
+    EXPECT_EQ(report.why_none, wire::kNoDevicesHere);
+  EXPECT_THAT(Nvml("/nowhere/libnvidia-ml.so.1").read().why_none, HasSubstr("does not load")) << "somebody named it";
 }
 
 }  // namespace

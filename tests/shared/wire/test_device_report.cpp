@@ -2,6 +2,7 @@
 
 #include "shared/wire/control.h"
 #include "shared/wire/device_report.h"
+#include "shared/wire/device_text.h"
 #include "tests/shared/wire/small_daemon.h"
 
 namespace ringwright::wire {
@@ -27,7 +28,6 @@ DeviceReading full_reading() {
   device.xid_count = 2;
   device.xid_last = 79;
   device.xid_age_s = 1.5;
-  device.processes = {17, 4'000'000};
   device.ranks = {{"r_00000001", 5}};
   return device;
 }
@@ -43,6 +43,13 @@ TEST(DeviceReport, ComesOverTheWireAsItIs) {
   EXPECT_EQ(over_the_wire(report, kNow, kNow), report) << "no reading stays none, and 0 stays 0";
   const DeviceReport none{"NVML does not load", "", {}, kNow};
   EXPECT_EQ(over_the_wire(none, kNow, kNow), none);
+}
+
+TEST(DeviceReport, ProcessesStayInTheDaemon) {
+  DeviceReading device = full_reading();
+  device.processes = {17, 4'000'000};
+  EXPECT_EQ(to_json({"", "", {device}, kNow}, kNow).dump().find("processes"), std::string::npos) << "nobody reads them, every second";
+  EXPECT_EQ(over_the_wire({"", "", {device}, kNow}, kNow, kNow).devices.at(0), full_reading());
 }
 
 TEST(DeviceReport, AgesAreKeptAcrossClocksThatDiffer) {
@@ -76,6 +83,13 @@ TEST(DeviceReport, AHeartbeatWithoutDevicesIsAnOlderDaemonsAndStillOne) {
   daemon.set_devices(to_json({"", "580.65", {full_reading()}, kNow}, kNow));
   ASSERT_TRUE(eventually([&] { return stream.status().devices != nullptr; }));
   EXPECT_EQ(stream.status().devices->devices.at(0), full_reading());
+}
+
+TEST(DeviceReport, WithoutDevicesItSaysWhy) {
+  EXPECT_EQ(no_devices_text({kNoDevicesHere, "", {}, 0}), "no NVIDIA GPU here") << "a machine like this is no fault";
+  EXPECT_EQ(no_devices_text({"NVML does not start: x", "", {}, 0}), "no reading: NVML does not start: x");
+  EXPECT_EQ(no_devices_text({}), "the driver knows none");
+  EXPECT_EQ(no_devices_text({"", "580.65", {full_reading()}, 0}), "");
 }
 
 TEST(DeviceReport, SaysInWordsWhatIsTheMatter) {

@@ -56,9 +56,9 @@ TEST_F(Cluster, WhatHasNoReadingIsADashAndNeverZero) {
 
 TEST_F(Cluster, WithoutTheDriversLibraryItSaysWhy) {
   show({"NVML, the library of NVIDIA's driver, does not load: libnvidia-ml.so.1: no such file", "", {}, 0});
-  EXPECT_THAT(words(), Contains(StartsWith("Devices: no reading. NVML, the library of NVIDIA's driver, does not load")));
+  EXPECT_THAT(words(), Contains(StartsWith("Devices: no reading: NVML, the library of NVIDIA's driver, does not load")));
   show({"", "580.65", {}, 0});
-  EXPECT_THAT(words(), Contains("Devices: the driver knows none on this node"));
+  EXPECT_THAT(words(), Contains("Devices: the driver knows none"));
 }
 
 TEST_F(Cluster, AnOlderDaemonSendsNoDevicesAndAFileHasNone) {
