@@ -40,7 +40,7 @@ std::string place(const Finding& finding) {
 }
 
 void print_stops(const CheckReport& report) {
-  for (const Finding& finding : report.findings) {
+  for (const Finding& finding : report.examination.findings) {
     if (!support_matrix::stops_one(finding, report.targets)) continue;
     fmt::print("\n{} {}: {}\n", styled(finding.code, Style::bad), finding.scope, finding.reason);
     if (!finding.key.empty()) fmt::print("  at: {}\n", place(finding));
@@ -61,7 +61,7 @@ void print_warnings(const recipe::Recipe& recipe) {
 std::vector<recipe::KeyFinding> notes_of(const CheckReport& report) {
   std::vector<recipe::KeyFinding> notes = recipe::notes(report.recipe);
   std::erase_if(notes, [&](const recipe::KeyFinding& note) {
-    return std::any_of(report.findings.begin(), report.findings.end(), [&](const Finding& finding) {
+    return std::any_of(report.examination.findings.begin(), report.examination.findings.end(), [&](const Finding& finding) {
       return finding.key == note.key || (!finding.key.empty() && note.key.starts_with(finding.key + "."));
     });
   });
@@ -98,16 +98,21 @@ std::string verdict_text(const std::vector<Finding>& findings, Target target) {
 
 std::string bytes(int64_t count) { return text::format_bytes(static_cast<uint64_t>(count)); }
 
+std::string why_no_estimate(const CheckReport& report) {
+  if (const auto& fault = report.examination.step_fault) return fault->what;
+  return "the model's config.json is not at hand, not looked at, or is of a family that is not trained here (--model DIR)";
+}
+
 void print_estimate(const CheckReport& report) {
-  if (!report.estimate) {
-    fmt::print("\nno estimate: the model's config.json is not at hand, or is of a family that is not trained here (--model DIR)\n");
+  if (!report.examination.estimate) {
+    fmt::print("\nno estimate: {}\n", why_no_estimate(report));
     return;
   }
   fmt::print("\n{}\n", styled("memory of each rank, on this engine", Style::bold));
   Table table({{"term"}, {"estimate", Align::right}, {"bytes x values", Align::left, true}});
-  for (const estimate::Term& term : report.estimate->terms) table.add_row({term.name, bytes(term.bytes), term.formula});
-  table.add_row({"together", bytes(report.estimate->memory_bytes()), "without the program and its libraries"});
-  table.add_row({"a checkpoint", bytes(report.estimate->checkpoint_bytes), "on disk, of each save"});
+  for (const estimate::Term& term : report.examination.estimate->terms) table.add_row({term.name, bytes(term.bytes), term.formula});
+  table.add_row({"together", bytes(report.examination.estimate->memory_bytes()), "without the program and its libraries"});
+  table.add_row({"a checkpoint", bytes(report.examination.estimate->checkpoint_bytes), "on disk, of each save"});
   table.print();
 }
 
@@ -132,20 +137,20 @@ ordered_json estimate_json(const std::optional<estimate::Estimate>& estimate) {
 }  // namespace
 
 bool CheckReport::refused() const {
-  return std::any_of(targets.begin(), targets.end(), [&](Target target) { return support_matrix::refused(findings, target); });
+  return std::any_of(targets.begin(), targets.end(), [&](Target target) { return support_matrix::refused(examination.findings, target); });
 }
 
 void print_report(const CheckReport& report) {
   fmt::print("{}\n", styled(report.recipe.file.string(), Style::bold));
-  print_findings(report.findings);
+  print_findings(report.examination.findings);
   print_stops(report);
   print_warnings(report.recipe);
   print_notes(report);
-  print_sharding(report.plan);
+  print_sharding(report.examination.plan);
   if (report.fix) print_fix(report);
   if (report.wants_estimate) print_estimate(report);
   fmt::print("\n");
-  for (const Target target : report.targets) fmt::print("{}: {}\n", name_of(target), verdict_text(report.findings, target));
+  for (const Target target : report.targets) fmt::print("{}: {}\n", name_of(target), verdict_text(report.examination.findings, target));
 }
 
 ordered_json to_json(const CheckReport& report) {
@@ -155,10 +160,10 @@ ordered_json to_json(const CheckReport& report) {
                        {"target", one ? name_of(report.targets.front()) : "all"},
                        {"runs", !report.refused()}};
   for (const Target target : report.targets)
-    json["targets"][std::string(name_of(target))] = {{"runs", !support_matrix::refused(report.findings, target)}};
+    json["targets"][std::string(name_of(target))] = {{"runs", !support_matrix::refused(report.examination.findings, target)}};
   json["findings"] = ordered_json::array();
-  for (const Finding& finding : report.findings) json["findings"].push_back(support_matrix::to_json(finding));
-  json["sharding"] = sharding_json(report.plan);
+  for (const Finding& finding : report.examination.findings) json["findings"].push_back(support_matrix::to_json(finding));
+  json["sharding"] = sharding_json(report.examination.plan);
   json["warnings"] = ordered_json::array();
   for (const recipe::Warning& warning : report.recipe.warnings)
     json["warnings"].push_back({{"code", warning.code},
@@ -169,7 +174,7 @@ ordered_json to_json(const CheckReport& report) {
   for (const recipe::KeyFinding& note : notes_of(report))
     json["notes"].push_back({{"key", note.key}, {"use", recipe::to_string(note.row->use)}, {"text", note.row->text}});
   if (report.fix) json["fix"] = fix_json(report);
-  if (report.wants_estimate) json["estimate"] = estimate_json(report.estimate);
+  if (report.wants_estimate) json["estimate"] = estimate_json(report.examination.estimate);
   return json;
 }
 

@@ -5,9 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "shared/estimate/estimate.h"
 #include "shared/recipe/recipe.h"
-#include "shared/shard_plan/shard_plan.h"
+#include "shared/support_matrix/examination.h"
 #include "shared/support_matrix/recipe_fix.h"
 
 namespace ringwright::cli {
@@ -15,10 +14,8 @@ namespace ringwright::cli {
 struct CheckReport {
   recipe::Recipe recipe;
   std::vector<support_matrix::Target> targets;  // that were asked for
-  std::vector<support_matrix::Finding> findings;
-  std::optional<shard_plan::ShardPlan> plan;  // of context parallelism, where there is one to speak of
+  support_matrix::Examination examination;
   bool wants_estimate = false;
-  std::optional<estimate::Estimate> estimate;    // absent: the model is not at hand
   std::optional<support_matrix::RecipeFix> fix;  // with --fix
   std::string diff, written_to;                  // with --fix: the change as a unified diff, and the file that it is in; "": nothing was written
 

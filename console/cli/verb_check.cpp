@@ -10,7 +10,6 @@
 #include "shared/base/line_diff.h"
 #include "shared/recipe/loader.h"
 #include "shared/recipe/reader.h"
-#include "shared/support_matrix/recipe_flow.h"
 #include "shared/support_matrix/support_matrix.h"
 
 namespace ringwright::cli {
@@ -30,11 +29,11 @@ support_matrix::CheckOptions check_options(const Options& options) {
   return result;
 }
 
-void fix_report(const std::string& file, const std::vector<std::string>& overrides, const Options& options, const support_matrix::CheckOptions& how,
-                CheckReport& report) {
-  report.fix = support_matrix::fix_recipe(file, recipe::read_text(file), overrides, report.targets, how);
+void fix_report(const std::string& file, const std::vector<std::string>& overrides, const Options& options, support_matrix::CheckOptions& how,
+                recipe::ParentCache& parents, CheckReport& report) {
+  report.fix = support_matrix::fix_recipe(file, recipe::read_text(file), overrides, report.targets, how, parents);
   const recipe::EditedRecipe edited = recipe::edit_recipe(file, report.fix->edits, options.output);
-  report.recipe = report.fix->recipe, report.findings = report.fix->findings;
+  report.recipe = std::move(report.fix->recipe), report.examination = std::move(report.fix->examination);
   report.diff = text::unified_diff(edited.before, edited.after, file, edited.file.string());
   if (options.diff || (edited.before == edited.after && options.output.empty())) return;
   recipe::save(edited);
@@ -46,15 +45,13 @@ CheckReport report_on(const std::string& file, const std::vector<std::string>& o
   CheckReport report;
   report.targets = support_matrix::targets_from_name(options.target);
   if (options.fix) {
-    fix_report(file, overrides, options, how, report);
+    fix_report(file, overrides, options, how, parents, report);
   } else {
     report.recipe = recipe::load_recipe(file, overrides, &parents);
     support_matrix::ask_machine(report.recipe, how);  // once for all recipes
-    report.findings = support_matrix::check(report.recipe, how);
+    report.examination = support_matrix::examine(report.recipe, how);
   }
-  report.plan = support_matrix::recipe_shard_plan(report.recipe, how);
   report.wants_estimate = options.estimate;
-  if (options.estimate) report.estimate = support_matrix::recipe_estimate(report.recipe, how);
   return report;
 }
 

@@ -37,7 +37,7 @@ void read_sizes(const recipe::Typed& typed, Facts& facts) {
   const auto size = [](int asked) { return std::max(asked, 1); };
   const mesh::ParallelismSizes& sizes = section.request.sizes;
   facts.cp = size(sizes.cp), facts.tp = size(sizes.tp), facts.ep = size(sizes.ep), facts.dp_replicate = size(sizes.dp_replicate.value_or(1));
-  if (facts.was_mapped) facts.pp = typed.integer("policy.megatron_cfg.pipeline_model_parallel_size", 1, 1, recipe::kRanksMax);
+  if (facts.was_mapped()) facts.pp = typed.integer("policy.megatron_cfg.pipeline_model_parallel_size", 1, 1, recipe::kRanksMax);
   facts.without_effect = fmt::format("{}", fmt::join(section.warnings, "; "));
   facts.sequence_parallel = section.request.strategy.options.at("sequence_parallel").get<bool>();
   facts.saves_memory = section.request.activation_checkpointing != mesh::ActivationCheckpointing::off;
@@ -195,7 +195,6 @@ Facts read_facts(const recipe::Recipe& recipe, const CheckOptions& options) {
   facts.resolved = recipe.resolved;
   const recipe::Typed typed(facts.resolved, [&](const std::string& key) { return recipe::place_of(recipe, key); });
   if (reads_megatron(typed)) facts.mapping = map_megatron(typed);
-  facts.was_mapped = facts.mapping && options.map_megatron;
   facts.megatron = facts.mapping && !options.map_megatron;
   read_sizes(typed, facts);
   read_backend(typed, facts);

@@ -55,7 +55,6 @@ struct Facts {
   std::string processor_key, processor;  // the first key that asks for messages or a prompt template, with its value
   std::string user_key;                  // the first key below `ringwright` that this version does not act on
   bool dtensor = false, dtensor_v2 = true, megatron = false;
-  bool was_mapped = false;                 // --map megatron: the sizes are Megatron's
   std::optional<MegatronMapping> mapping;  // where the recipe is for Megatron: what it is, or would be, here
   bool packing = false, dynamic_batching = false, sequence_parallel = false, filters_logits = false;
   bool skips_long = false, model_overrides = false;
@@ -109,6 +108,7 @@ struct Facts {
   // {name} in a row's texts -> what to write there. A name with a dot is a key of the recipe.
   std::map<std::string, std::string> words;
 
+  bool was_mapped() const { return mapping && !megatron; }  // --map megatron: the sizes are Megatron's
   bool has_mesh() const { return !mesh_fault && !megatron; }
   bool shards() const { return cp > 1 && !megatron; }  // sequences over several ranks
   bool has_vision() const { return !vision_key.empty(); }
@@ -125,7 +125,7 @@ struct Facts {
 };
 
 // Throws Error RW-RECIPE-02x (exit code 2) for values of the wrong kind.
-// The recipe is the one that as_checked() returns.
+// With --map megatron the recipe is the one that as_mapped() returns.
 Facts read_facts(const recipe::Recipe& recipe, const CheckOptions& options);
 // The model's config.json alone: all that the path of a step and an estimate need.
 void read_model_config(const recipe::Recipe& recipe, const CheckOptions& options, Facts& facts);

@@ -1,8 +1,10 @@
 #include "shared/support_matrix/megatron.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "shared/recipe/typed.h"
@@ -33,10 +35,10 @@ class Mapper {
   explicit Mapper(const recipe::Typed& typed) : typed_(typed) {}
 
   MegatronMapping map() {
-    add("policy.dtensor_cfg.enabled", "true");
-    add("policy.dtensor_cfg._v2", "true");
+    add("policy.dtensor_cfg.enabled", true, "enabled");
+    add("policy.dtensor_cfg._v2", true, "enabled");
     for (const Rename& size : kSizes)
-      if (const json* value = find(std::string(size.from))) keep(kTo + std::string(size.to), size.to, *value);
+      if (const json* value = find(std::string(size.from))) keep(kTo + std::string(size.to), size.to, *value, size.from);
     map_optimizer();
     map_scheduler();
     refuse_others();
@@ -57,9 +59,9 @@ class Mapper {
   }
   std::string text(const std::string& key, const std::string& fallback) const { return typed_.text_or(kFrom + key, fallback); }
 
-  void add(const std::string& key, const std::string& value) { mapping_.changes.push_back({key, value}); }
-  void keep(const std::string& key, const std::string& name, const json& value) {
-    add(key, value.dump());
+  void add(const std::string& key, json value, const std::string& source) { mapping_.settings.push_back({key, std::move(value), kFrom + source}); }
+  void keep(const std::string& key, const std::string& name, const json& value, const std::string& source) {
+    add(key, value, source);
     mapping_.summary += fmt::format("{}{} {}", mapping_.summary.empty() ? "" : ", ", name, value.dump());
   }
   void refuse(const std::string& key, const std::string& what, const std::string& fix) {
@@ -71,12 +73,13 @@ class Mapper {
     const std::string name = text("optimizer.optimizer", "adam");
     if (name != "adam")
       refuse("optimizer.optimizer", fmt::format("the optimizer {} has no counterpart here", name), "policy.megatron_cfg.optimizer.optimizer=adam");
-    add("policy.optimizer.name", "torch.optim.AdamW");
+    add("policy.optimizer.name", "torch.optim.AdamW", "optimizer");
     for (const Rename& each : kOptimizer)
-      if (const json* value = find("optimizer." + std::string(each.from))) keep("policy.optimizer.kwargs." + std::string(each.to), each.to, *value);
+      if (const std::string from = std::string("optimizer.") + each.from; const json* value = find(from))
+        keep(std::string("policy.optimizer.kwargs.") + each.to, each.to, *value, from);
     const json *beta1 = find("optimizer.adam_beta1"), *beta2 = find("optimizer.adam_beta2");
-    if (beta1 && beta2) keep("policy.optimizer.kwargs.betas", "betas", json::array({*beta1, *beta2}));
-    if (const json* clip = find("optimizer.clip_grad")) keep("policy.max_grad_norm", "max_grad_norm", *clip);
+    if (beta1 && beta2) keep("policy.optimizer.kwargs.betas", "betas", json::array({*beta1, *beta2}), "optimizer.adam_beta1");
+    if (const json* clip = find("optimizer.clip_grad")) keep("policy.max_grad_norm", "max_grad_norm", *clip, "optimizer.clip_grad");
   }
 
   // Constant or cosine, after a linear warm-up.
@@ -100,7 +103,7 @@ class Mapper {
     else
       pieces.push_back({{"name", "torch.optim.lr_scheduler.ConstantLR"}, {"kwargs", {{"factor", 1.0}, {"total_iters", 1}}}});
     if (steps > 0) pieces.push_back({{"milestones", json::array({steps})}});
-    add("policy.scheduler", pieces.dump());
+    add("policy.scheduler", std::move(pieces), "scheduler");
     mapping_.summary += fmt::format(", schedule {} after {} steps of warm-up", style, steps);
   }
 
@@ -119,7 +122,7 @@ class Mapper {
   MegatronMapping mapping_;
 };
 
-void write(nlohmann::ordered_json& root, const std::string& key, const std::string& value) {
+void write(nlohmann::ordered_json& root, const std::string& key, const json& value) {
   nlohmann::ordered_json* node = &root;
   for (size_t begin = 0; begin <= key.size();) {
     const size_t end = std::min(key.find('.', begin), key.size());
@@ -127,8 +130,44 @@ void write(nlohmann::ordered_json& root, const std::string& key, const std::stri
     node = &(*node)[key.substr(begin, end - begin)];
     begin = end + 1;
   }
-  const auto parsed = nlohmann::ordered_json::parse(value, nullptr, false);
-  *node = parsed.is_discarded() ? nlohmann::ordered_json(value) : parsed;
+  *node = value;
+}
+
+void place_at(const std::string& key, const recipe::Origin& origin, recipe::Recipe& recipe) {
+  std::erase_if(recipe.origins, [&](const auto& entry) { return entry.first.starts_with(key + "."); });
+  recipe.origins[key] = origin;
+}
+
+// "torch.optim.AdamW" can be read as nothing else; "true" and "1e-5" could.
+bool is_dotted_name(const std::string& text) {
+  return std::isalpha(static_cast<unsigned char>(text.front())) != 0 && text.find('.') != std::string::npos &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
+}
+
+std::string hydra_word(const std::string& text) {
+  if (!text.empty() && is_dotted_name(text)) return text;
+  std::string quoted = "'";
+  for (size_t i = 0; i < text.size(); ++i) {
+    // Backslashes count only before a quote.
+    const size_t end = std::min(text.find_first_not_of('\\', i), text.size());
+    const bool before_quote = end == text.size() || text[end] == '\'';
+    quoted.append(before_quote ? 2 * (end - i) : end - i, '\\');
+    if (end < text.size()) quoted += text[end] == '\'' ? "\\'" : std::string(1, text[end]);
+    i = end;
+  }
+  return quoted + "'";
+}
+
+// A value in Hydra's grammar: the keys of a map stand there without quotes.
+std::string hydra_text(const json& value) {
+  std::vector<std::string> parts;
+  if (value.is_array())
+    for (const json& item : value) parts.push_back(hydra_text(item));
+  if (value.is_object())
+    for (const auto& [key, item] : value.items()) parts.push_back(fmt::format("{}:{}", key, hydra_text(item)));
+  if (value.is_array()) return fmt::format("[{}]", fmt::join(parts, ","));
+  if (value.is_object()) return fmt::format("{{{}}}", fmt::join(parts, ","));
+  return value.is_string() ? hydra_word(value.get<std::string>()) : value.dump();
 }
 
 }  // namespace
@@ -137,16 +176,44 @@ bool reads_megatron(const recipe::Typed& typed) { return typed.is_true(kFrom + s
 
 MegatronMapping map_megatron(const recipe::Typed& typed) { return Mapper(typed).map(); }
 
-recipe::Recipe as_checked(const recipe::Recipe& recipe, const CheckOptions& options) {
-  const json resolved = options.map_megatron ? json(recipe.resolved) : json();
+namespace {
+
+std::optional<MegatronMapping> mapping_of(const recipe::Recipe& recipe) {
+  const json resolved = recipe.resolved;
   const recipe::Typed typed(resolved, [&](const std::string& key) { return recipe::place_of(recipe, key); });
-  recipe::Recipe asked = recipe;
-  if (reads_megatron(typed)) apply_mapping(map_megatron(typed), asked.resolved);
-  return asked;
+  return reads_megatron(typed) ? std::optional(map_megatron(typed)) : std::nullopt;
 }
 
+}  // namespace
+
 void apply_mapping(const MegatronMapping& mapping, nlohmann::ordered_json& resolved) {
-  for (const Change& change : mapping.changes) write(resolved, change.key, change.value);
+  for (const MappedSetting& setting : mapping.settings) write(resolved, setting.key, setting.value);
+}
+
+std::optional<recipe::Recipe> as_mapped(const recipe::Recipe& recipe) {
+  const std::optional<MegatronMapping> mapping = mapping_of(recipe);
+  if (!mapping) return std::nullopt;
+  recipe::Recipe mapped = recipe;
+  apply_mapping(*mapping, mapped.resolved);
+  for (const MappedSetting& setting : mapping->settings) place_at(setting.key, recipe::find_origin(recipe, setting.source), mapped);
+  return mapped;
+}
+
+std::optional<recipe::Recipe> as_run(const recipe::Recipe& recipe) {
+  std::optional<recipe::Recipe> mapped = as_mapped(recipe);
+  if (!mapped) return std::nullopt;
+  write(mapped->resolved, kFrom + std::string("enabled"), false);
+  const std::vector<std::string> overrides = mapping_overrides(*mapping_of(recipe));
+  mapped->overrides.insert(mapped->overrides.end(), overrides.begin(), overrides.end());
+  return mapped;
+}
+
+std::string as_override(const MappedSetting& setting) { return "++" + setting.key + "=" + hydra_text(setting.value); }
+
+std::vector<std::string> mapping_overrides(const MegatronMapping& mapping) {
+  std::vector<std::string> overrides = {fmt::format("{}enabled=false", kFrom)};
+  for (const MappedSetting& setting : mapping.settings) overrides.push_back(as_override(setting));
+  return overrides;
 }
 
 }  // namespace ringwright::support_matrix

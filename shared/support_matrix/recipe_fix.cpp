@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "shared/recipe/loader.h"
 #include "shared/recipe/node.h"
 
 namespace ringwright::support_matrix {
@@ -42,24 +41,22 @@ recipe::TextEdit as_edit(const Change& change, const recipe::Recipe& recipe) {
 }
 
 RecipeFix fix_recipe(const std::filesystem::path& file, const std::string& text, const std::vector<std::string>& overrides,
-                     const std::vector<Target>& targets, const CheckOptions& options) {
+                     const std::vector<Target>& targets, CheckOptions& options, recipe::ParentCache& parents) {
   RecipeFix fix;
-  recipe::ParentCache parents;
   const recipe::Recipe asked = recipe::load_recipe_text(file, text, overrides, &parents);
-  CheckOptions how = options;
-  ask_machine(asked, how);
+  ask_machine(asked, options);
   for (int round = 0; round < kRoundsMax; ++round) {
     std::vector<std::string> all = as_overrides(fix.made);  // below those of the command line, which win
     all.insert(all.end(), overrides.begin(), overrides.end());
     fix.recipe = recipe::load_recipe_text(file, text, all, &parents);
-    fix.findings = check(fix.recipe, how);
+    fix.examination = examine(fix.recipe, options);
     const size_t made_before = fix.made.size();
-    for (const Finding& finding : fix.findings)
+    for (const Finding& finding : fix.examination.findings)
       if (wants_change(finding, targets) && can_be_made(finding, asked, fix.made))
         fix.made.insert(fix.made.end(), finding.changes.begin(), finding.changes.end());
     if (fix.made.size() == made_before) break;
   }
-  for (Finding finding : fix.findings) {
+  for (Finding finding : fix.examination.findings) {
     if (!stops_one(finding, targets)) continue;
     std::erase_if(finding.changes, [&](const Change& change) { return std::find(fix.made.begin(), fix.made.end(), change) != fix.made.end(); });
     if (!finding.changes.empty()) fix.left.push_back(std::move(finding));

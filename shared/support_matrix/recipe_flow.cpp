@@ -4,43 +4,23 @@
 
 #include "shared/base/rounding.h"
 #include "shared/recipe/parallelism.h"
-#include "shared/support_matrix/facts.h"
+#include "shared/support_matrix/question.h"
 
 namespace ringwright::support_matrix {
 namespace {
 
-void require_mesh(const recipe::Recipe& recipe, const Facts& facts) {
+void require_mesh(const Question& question) {
+  const Facts& facts = question.facts();
   const auto refuse = [&](const std::string& what, const std::string& expected, const std::string& action) {
-    throw Error({"RW-GUARD-002", what, recipe.file.string(), expected, action, ExitCode::refused});
+    throw Error({"RW-GUARD-002", what, question.recipe().file.string(), expected, action, ExitCode::refused});
   };
   if (facts.algorithm.empty()) refuse("the recipe has no section of an algorithm, so there is no step", "a section sft, grpo, ...", "add one");
   if (facts.mesh_fault) refuse(facts.mesh_fault->what, facts.mesh_fault->expected, facts.mesh_fault->action);
 }
 
-std::optional<shard_plan::ShardPlan> plan_of(const recipe::Recipe& recipe, const Facts& facts) {
-  if (facts.algorithm != "sft" || !facts.shards() || !facts.context_parallel) return std::nullopt;
-  try {
-    return shard_plan::plan_shards(recipe::sft_config(recipe), *facts.context_parallel);
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-}
-
-// One recipe as it is looked at, with what its model's config.json says where that is asked for.
-struct Question {
-  recipe::Recipe recipe;
-  Facts facts;
-
-  Question(const recipe::Recipe& as_given, CheckOptions options, bool looks_at_model) : recipe(as_checked(as_given, options)) {
-    options.machine = Machine{};  // none of these asks for it, and to look it up takes a name server
-    facts = read_facts(recipe, options);
-    if (looks_at_model) read_model_config(recipe, options, facts);
-  }
-};
-
 flow::StepSizes sizes_of(const Question& question) {
-  const Facts& facts = question.facts;
-  const recipe::Typed typed(facts.resolved, [&](const std::string& key) { return recipe::place_of(question.recipe, key); });
+  const Facts& facts = question.facts();
+  const recipe::Typed typed(facts.resolved, [&](const std::string& key) { return recipe::place_of(question.recipe(), key); });
   flow::StepSizes sizes;
   sizes.cp = static_cast<int>(facts.cp), sizes.tp = static_cast<int>(facts.tp), sizes.dp = static_cast<int>(facts.dp);
   sizes.packed = facts.packing;
@@ -67,15 +47,24 @@ int64_t tokens_per_rank(const Facts& facts) {
 
 }  // namespace
 
-RecipeFlow recipe_flow(const recipe::Recipe& recipe, const CheckOptions& options) {
-  const Question question(recipe, options, options.look_at_files);
-  const Facts& facts = question.facts;
-  require_mesh(recipe, facts);
+std::optional<shard_plan::ShardPlan> plan_of(const Question& question) {
+  const Facts& facts = question.facts();
+  if (facts.algorithm != "sft" || !facts.shards() || !facts.context_parallel) return std::nullopt;
+  try {
+    return shard_plan::plan_shards(recipe::sft_config(question.recipe()), *facts.context_parallel);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+RecipeFlow flow_of(const Question& question, const std::optional<shard_plan::ShardPlan>& plan) {
+  const Facts& facts = question.facts();
+  require_mesh(question);
   RecipeFlow flow;
   flow.algorithm = facts.teachers ? "distillation with other tokenizers" : facts.algorithm;
   flow.sizes = sizes_of(question);
   flow.tokens_per_rank = tokens_per_rank(facts);
-  if (const auto plan = plan_of(question.recipe, facts)) flow.sizes.flavour = plan->flavour, flow.sizes.method = plan->method;
+  if (plan) flow.sizes.flavour = plan->flavour, flow.sizes.method = plan->method;
   if (facts.algorithm == "sft") return flow;
   flow.engine = flow::Engine::automodel_0_6;
   flow.loss = facts.teachers ? flow::LossKind::partitioned : flow::LossKind::replicated;
@@ -83,21 +72,19 @@ RecipeFlow recipe_flow(const recipe::Recipe& recipe, const CheckOptions& options
   return flow;
 }
 
-std::optional<shard_plan::ShardPlan> recipe_shard_plan(const recipe::Recipe& recipe, const CheckOptions& options) {
-  Question question(recipe, options, false);
-  if (!options.look_at_files || !question.facts.shards()) return std::nullopt;
-  read_model_config(question.recipe, options, question.facts);
-  return plan_of(question.recipe, question.facts);
-}
-
-std::optional<estimate::Estimate> recipe_estimate(const recipe::Recipe& recipe, const CheckOptions& options) {
-  const Question question(recipe, options, true);
-  const Facts& facts = question.facts;
-  require_mesh(recipe, facts);
+std::optional<estimate::Estimate> estimate_of(const Question& question, const std::optional<shard_plan::ShardPlan>& plan) {
+  const Facts& facts = question.facts();
+  require_mesh(question);
   if (!facts.model) return std::nullopt;
-  const auto plan = plan_of(question.recipe, facts);
   const std::string method = plan ? plan->method : facts.cp_method;
   return estimate::estimate_step(*facts.model, {.tokens = tokens_per_rank(facts), .cp = static_cast<int>(facts.cp), .method = method});
+}
+
+RecipeFlow recipe_flow(const recipe::Recipe& recipe, CheckOptions options) {
+  options.machine = Machine{};  // no stage asks for it, and to look it up takes a name server
+  Question question(recipe, options);
+  question.read_model();
+  return flow_of(question, plan_of(question));
 }
 
 std::vector<TargetScale> loss_scales(const RecipeFlow& flow) {

@@ -4,43 +4,12 @@
 #include <stdexcept>
 
 #include "shared/recipe/node.h"
-#include "shared/support_matrix/capabilities.h"
-#include "shared/support_matrix/facts.h"
-#include "shared/support_matrix/fill_in.h"
 #include "shared/support_matrix/key_findings.h"
-#include "shared/support_matrix/megatron.h"
+#include "shared/support_matrix/question.h"
 #include "shared/support_matrix/rows.h"
 #include "shared/support_matrix/running.h"
 
 namespace ringwright::support_matrix {
-namespace {
-
-Finding finding_of(const Row& row, const Facts& facts, const recipe::Recipe& recipe) {
-  const ErrorParts fault = row.fault ? (facts.*row.fault).value_or(ErrorParts()) : ErrorParts();
-  const auto filled = [&](std::string_view text) { return fill_in(text, facts, fault); };
-  Finding finding;
-  finding.code = fault.code.empty() ? std::string(row.code) : fault.code;
-  finding.scope = row.scope;
-  finding.verdicts = verdicts_of(row, facts);
-  finding.reason = filled(row.reason);
-  finding.key = filled(row.key);
-  finding.origin = recipe::find_origin(recipe, finding.key);
-  for (const RowChange& change : row.fix.changes)
-    if (std::string key = filled(change.key); !key.empty())
-      finding.changes.push_back({std::move(key), filled(change.value), change.removes, row.fix.effect});
-  finding.fix = filled(row.fix.words);
-  if (row.fix.words.empty())
-    for (const Change& change : finding.changes) finding.fix += (finding.fix.empty() ? "" : " ") + as_override(change);
-  return finding;
-}
-
-void apply(const Tables& tables, const Facts& facts, const recipe::Recipe& recipe, std::vector<Finding>& findings) {
-  for (const Rows* table : tables)
-    for (const Row& row : *table)
-      if (row.when.holds(facts)) findings.push_back(finding_of(row, facts, recipe));
-}
-
-}  // namespace
 
 Target target_from_name(std::string_view name) {
   for (size_t i = 0; i < kTargetNames.size(); ++i)
@@ -59,20 +28,7 @@ bool stops(Verdict verdict) { return verdict == Verdict::refused || verdict == V
 
 std::string as_override(const Change& change) { return change.removes ? "~" + change.key : change.key + "=" + change.value; }
 
-std::vector<Finding> check(const recipe::Recipe& recipe, const CheckOptions& options) {
-  const recipe::Recipe asked = as_checked(recipe, options);
-  Facts facts = read_facts(asked, options);
-  std::vector<Finding> findings;
-  apply(recipe_tables(), facts, asked, findings);
-  add_key_findings(asked, findings);
-  if (facts.algorithm == "sft") recipe::sft_config(asked);
-  if (options.look_at_files && !facts.algorithm.empty()) {
-    read_model_config(asked, options, facts);
-    read_other_files(asked, facts);
-    apply(file_tables(), facts, asked, findings);
-  }
-  return findings;
-}
+std::vector<Finding> check(const recipe::Recipe& recipe, const CheckOptions& options) { return Question(recipe, options).findings(); }
 
 bool stops_one(const Finding& finding, const std::vector<Target>& targets) {
   return std::any_of(targets.begin(), targets.end(), [&](Target target) { return stops(finding.verdict(target)); });

@@ -82,10 +82,6 @@ struct CheckOptions {
 // Looks this machine up where a recipe of several nodes is checked more than once.
 void ask_machine(const recipe::Recipe& recipe, CheckOptions& options);
 
-// The recipe that check(), the path of a step and an estimate look at: with --map megatron what Megatron's settings stand for, else as it is. Throws
-// what map_megatron throws.
-recipe::Recipe as_checked(const recipe::Recipe& recipe, const CheckOptions& options);
-
 // Level 1 (recipe and mesh) and level 2 (files), in the order of the rows. One finding per fault. Throws Error (exit code 2) for a recipe whose
 // values have the wrong kind, since then nothing can be said.
 std::vector<Finding> check(const recipe::Recipe& recipe, const CheckOptions& options = {});

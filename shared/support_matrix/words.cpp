@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "shared/base/rounding.h"
+#include "shared/base/text.h"
 #include "shared/layout/layout.h"
 #include "shared/layout/methods.h"
 #include "shared/support_matrix/facts.h"
@@ -119,8 +120,8 @@ void name_rest(const Facts& facts, Writer& put) {
 // What Megatron's settings are, or would be, on this engine.
 void name_mapping(const Facts& facts, Writer& put) {
   const MegatronMapping mapping = facts.mapping.value_or(MegatronMapping());
-  std::string overrides = "policy.megatron_cfg.enabled=false";
-  for (const Change& change : mapping.changes) overrides += " ++" + as_override(change);
+  std::string overrides;  // to be pasted
+  for (const std::string& each : mapping_overrides(mapping)) overrides += fmt::format("{}{}", overrides.empty() ? "" : " ", text::shell_word(each));
   put("unmapped_key", mapping.unmapped_key), put("unmapped_what", mapping.unmapped_what), put("unmapped_fix", mapping.unmapped_fix);
   put("mapped", mapping.summary.empty() ? "sizes of 1" : mapping.summary), put("mapped_overrides", overrides);
 }

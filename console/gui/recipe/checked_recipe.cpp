@@ -25,21 +25,9 @@ void place_fault(const fs::path& file, CheckedRecipe& checked) {
 
 std::optional<Price> price_of_text(const fs::path& file, const std::string& text, const support_matrix::CheckOptions& options) {
   try {
-    const recipe::Recipe recipe = recipe::load_recipe_text(file, text);
-    return price_of(support_matrix::recipe_flow(recipe, options), support_matrix::recipe_estimate(recipe, options),
-                    find_model(recipe, options.model_folder));
+    return price_of(support_matrix::examine(recipe::load_recipe_text(file, text), options));
   } catch (const std::exception&) {
     return std::nullopt;  // what the file held before is not what is looked at
-  }
-}
-
-void look_at_step(const support_matrix::CheckOptions& options, CheckedRecipe& checked) {
-  try {
-    checked.flow = support_matrix::recipe_flow(*checked.recipe, options);
-    checked.estimate = support_matrix::recipe_estimate(*checked.recipe, options);
-    checked.price = price_of(*checked.flow, checked.estimate, checked.model);
-  } catch (const Error& error) {
-    checked.flow_fault = error.parts();
   }
 }
 
@@ -56,25 +44,16 @@ void count_ranks(CheckedRecipe& checked) {
   }
 }
 
-void look_at_recipe(const CheckQuestion& question, const support_matrix::CheckOptions& options, CheckedRecipe& checked) {
+void look_at_recipe(const support_matrix::CheckOptions& options, CheckedRecipe& checked) {
   count_ranks(checked);
   checked.parents = load_parents(*checked.recipe);
   checked.line_ends = line_ends(*checked.recipe, checked.parents.get());
-  checked.model = find_model(*checked.recipe, question.model_folder);
-  checked.findings = support_matrix::check(*checked.recipe, options);
-  look_at_step(options, checked);
+  checked.examination = support_matrix::examine(*checked.recipe, options);
+  checked.price = price_of(checked.examination);
+  if (const auto& flow = checked.examination.flow) checked.stream = recipe_stream(*checked.recipe, flow->sizes);
 }
 
 }  // namespace
-
-std::optional<model::ModelConfig> find_model(const recipe::Recipe& recipe, const fs::path& chosen) {
-  try {
-    const fs::path folder = chosen.empty() ? recipe::resolve_name(recipe, value_text(recipe, "policy.model_name")) : chosen;
-    return model::read_model_config(folder);
-  } catch (const Error&) {
-    return std::nullopt;  // the guards say why
-  }
-}
 
 support_matrix::CheckOptions check_options(const fs::path& model_folder) {
   support_matrix::CheckOptions options;
@@ -96,7 +75,7 @@ CheckedRecipe check_recipe(const CheckQuestion& question) {
     return checked;
   }
   const support_matrix::CheckOptions options = check_options(question.model_folder);
-  guarded([&] { look_at_recipe(question, options, checked); }, [&](const ErrorParts& parts) { place(parts, checked.check_fault); });
+  guarded([&] { look_at_recipe(options, checked); }, [&](const ErrorParts& parts) { place(parts, checked.check_fault); });
   checked.saved_price = question.saved_text == question.text ? checked.price : price_of_text(question.file, question.saved_text, options);
   return checked;
 }

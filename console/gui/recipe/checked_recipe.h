@@ -14,12 +14,10 @@
 #include <vector>
 
 #include "console/gui/recipe/price.h"
+#include "console/gui/recipe/recipe_stream.h"
 #include "shared/base/error.h"
-#include "shared/estimate/estimate.h"
-#include "shared/model/config.h"
 #include "shared/recipe/recipe.h"
-#include "shared/support_matrix/recipe_flow.h"
-#include "shared/support_matrix/support_matrix.h"
+#include "shared/support_matrix/examination.h"
 
 namespace ringwright::gui {
 
@@ -39,20 +37,14 @@ struct CheckedRecipe {
   std::shared_ptr<const recipe::Recipe> parents;  // what they alone give; null: there are none
   std::vector<std::string> line_ends;             // words behind the lines of the text
   int nodes = 0, ranks = 0;                       // of the cluster; 0: the recipe does not say
-  std::vector<support_matrix::Finding> findings;
-  std::optional<ErrorParts> check_fault;  // nothing could be said: no row counts as passed
-  std::optional<support_matrix::RecipeFlow> flow;
-  std::optional<ErrorParts> flow_fault;
-  std::optional<estimate::Estimate> estimate;
+  std::optional<ErrorParts> check_fault;          // nothing could be examined: no row counts as passed
+  support_matrix::Examination examination;
+  std::optional<RecipeStream> stream;       // that its context ranks cut; nullopt: its batch is not known
   std::optional<Price> price, saved_price;  // of this text, and of the file's
-  std::optional<model::ModelConfig> model;  // nullopt: its config.json is not at hand, or of a family that is not trained here
 };
 
 // Reads parents, and the files that the recipe names.
 CheckedRecipe check_recipe(const CheckQuestion& question);
-// The model that the recipe names, or the one in the folder `chosen`; nullopt: its config.json is not at hand, or of a family that is not trained
-// here.
-std::optional<model::ModelConfig> find_model(const recipe::Recipe& recipe, const std::filesystem::path& chosen);
 // What check_recipe looks with.
 support_matrix::CheckOptions check_options(const std::filesystem::path& model_folder);
 

@@ -44,8 +44,9 @@ FieldValue field_value(const FormField& field, const CheckedRecipe& checked) {
   constexpr std::string_view kAlgorithm = "{algorithm}";
   FieldValue result;
   result.key = field.key;
-  const bool named = checked.flow && checked.recipe->resolved.contains(checked.flow->algorithm);
-  if (result.key.starts_with(kAlgorithm)) result.key.replace(0, kAlgorithm.size(), named ? checked.flow->algorithm : "sft");
+  const auto& flow = checked.examination.flow;
+  const bool named = flow && checked.recipe->resolved.contains(flow->algorithm);
+  if (result.key.starts_with(kAlgorithm)) result.key.replace(0, kAlgorithm.size(), named ? flow->algorithm : "sft");
   result.value = value_text(*checked.recipe, result.key);
   if (field.kind == FieldKind::words) result.words = words_of(result.key);
   const recipe::Origin origin = recipe::find_origin(*checked.recipe, result.key);

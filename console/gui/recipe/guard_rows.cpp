@@ -78,7 +78,7 @@ GuardList guard_list(const CheckedRecipe& checked, support_matrix::Target target
   if (!checked.recipe) return list;
   list.is_known = true;
   std::set<std::string> spoken;
-  for (const Finding& finding : checked.findings) {
+  for (const Finding& finding : checked.examination.findings) {
     GuardRow row = row_of(checked, finding, target);
     if (row.state == GuardState::passed) continue;
     spoken.insert(finding.code);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "shared/recipe/loader.h"
 #include "shared/recipe/parallelism.h"
 
 namespace ringwright::gui {
@@ -21,8 +22,9 @@ int size_of(const std::optional<int>& size) { return std::max(1, size.value_or(1
 
 // What the model's heads and layers leave of the values.
 void keep_to_model(const CheckedRecipe& checked, MeshDimension& dimension) {
-  if (!checked.model) return;
-  const int64_t heads = checked.model->num_attention_heads, kv_heads = checked.model->num_key_value_heads;
+  const auto& model = checked.examination.model;
+  if (!model) return;
+  const int64_t heads = model->num_attention_heads, kv_heads = model->num_key_value_heads;
   if (dimension.axis == "tp") {
     std::erase_if(dimension.valid, [&](int value) { return heads % value != 0 || kv_heads % value != 0; });
     dimension.note = fmt::format("{} heads, {} kv", heads, kv_heads);
@@ -97,17 +99,19 @@ std::vector<support_matrix::Change> mesh_changes(const MeshPlan& plan, const Mes
 
 std::vector<MeshSuggestion> suggest_meshes(const CheckQuestion& question, const MeshPlan& plan) {
   std::vector<MeshSuggestion> found;
-  const support_matrix::CheckOptions options = check_options(question.model_folder);
+  support_matrix::CheckOptions options = check_options(question.model_folder);
+  recipe::ParentCache parents;
   size_t looked_at = 0;
   for (int cp = 1; cp <= plan.world(); ++cp) {
     for (int tp = 1; cp * tp <= plan.world(); ++tp) {
       if (plan.world() % (cp * tp) != 0 || ++looked_at > kCandidatesMax) continue;
       try {
         const auto sizes = {fmt::format("++{}={}", kContextKey, cp), fmt::format("++{}={}", kTensorKey, tp)};
-        const recipe::Recipe recipe = recipe::load_recipe_text(question.file, question.text, sizes);
-        if (support_matrix::refused(support_matrix::check(recipe, options))) continue;
-        const auto price = price_of(support_matrix::recipe_flow(recipe, options), support_matrix::recipe_estimate(recipe, options),
-                                    find_model(recipe, options.model_folder));
+        const recipe::Recipe recipe = recipe::load_recipe_text(question.file, question.text, sizes, &parents);
+        support_matrix::ask_machine(recipe, options);  // once for all meshes
+        const support_matrix::Examination examination = support_matrix::examine(recipe, options);
+        if (support_matrix::refused(examination.findings)) continue;
+        const auto price = price_of(examination);
         if (price) found.push_back({cp, tp, *price});
       } catch (const Error&) {
         continue;  // no mesh of this recipe

@@ -23,13 +23,14 @@ std::optional<int64_t> received_bytes(const std::string& method, const layout::L
 
 }  // namespace
 
-std::optional<Price> price_of(const support_matrix::RecipeFlow& flow, const std::optional<estimate::Estimate>& estimate,
-                              const std::optional<model::ModelConfig>& model) {
-  const flow::StepSizes& sizes = flow.sizes;
+std::optional<Price> price_of(const support_matrix::Examination& examination) {
+  if (!examination.flow) return std::nullopt;
+  const flow::StepSizes& sizes = examination.flow->sizes;
+  const std::optional<model::ModelConfig>& model = examination.model;
   if (sizes.padded_length <= 0 || sizes.cp < 1) return std::nullopt;
   Price price;
-  price.tokens_per_rank = flow.tokens_per_rank;
-  if (estimate) price.memory_bytes = estimate->memory_bytes();
+  price.tokens_per_rank = examination.flow->tokens_per_rank;
+  if (examination.estimate) price.memory_bytes = examination.estimate->memory_bytes();
   try {
     layout::Options options;
     options.document_offsets = {0, sizes.padded_length};

@@ -5,10 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "shared/estimate/estimate.h"
-#include "shared/model/config.h"
-#include "shared/recipe/recipe.h"
-#include "shared/support_matrix/recipe_flow.h"
+#include "shared/support_matrix/examination.h"
 
 namespace ringwright::gui {
 
@@ -20,8 +17,7 @@ struct Price {
                                                // method that is chosen; nullopt: the model is not at hand
 };
 
-// nullopt where the layout does not take the lengths. `estimate` and `model`: of the same recipe.
-std::optional<Price> price_of(const support_matrix::RecipeFlow& flow, const std::optional<estimate::Estimate>& estimate,
-                              const std::optional<model::ModelConfig>& model);
+// nullopt where there is no step, or the layout does not take its lengths.
+std::optional<Price> price_of(const support_matrix::Examination& examination);
 
 }  // namespace ringwright::gui

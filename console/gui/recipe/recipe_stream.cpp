@@ -35,10 +35,9 @@ RecipeStream stream_of(const recipe::SftConfig& config, const flow::StepSizes& s
 
 }  // namespace
 
-std::optional<RecipeStream> recipe_stream(const CheckedRecipe& checked) {
-  if (!checked.recipe || !checked.flow) return std::nullopt;
+std::optional<RecipeStream> recipe_stream(const recipe::Recipe& recipe, const flow::StepSizes& sizes) {
   try {
-    RecipeStream stream = stream_of(recipe::sft_config(*checked.recipe), checked.flow->sizes);
+    RecipeStream stream = stream_of(recipe::sft_config(recipe), sizes);
     if (stream.question.batch_slots < 1) return std::nullopt;
     return stream;
   } catch (const Error&) {

@@ -5,7 +5,8 @@
 #include <string>
 
 #include "console/gui/data/layout_picture.h"
-#include "console/gui/recipe/checked_recipe.h"
+#include "shared/flow/flow.h"
+#include "shared/recipe/recipe.h"
 
 namespace ringwright::gui {
 
@@ -16,7 +17,7 @@ struct RecipeStream {
   bool operator==(const RecipeStream&) const = default;
 };
 
-// Rows, or the documents of a pack, are as long as the recipe lets them be. nullopt: the recipe's batch is not known.
-std::optional<RecipeStream> recipe_stream(const CheckedRecipe& checked);
+// Rows, or the documents of a pack, are as long as the recipe lets them be; `sizes` are those of its step. nullopt: the recipe's batch is not known.
+std::optional<RecipeStream> recipe_stream(const recipe::Recipe& recipe, const flow::StepSizes& sizes);
 
 }  // namespace ringwright::gui

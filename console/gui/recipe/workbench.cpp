@@ -6,6 +6,7 @@
 #include "shared/base/files.h"
 #include "shared/base/program_call.h"
 #include "shared/base/text.h"
+#include "shared/recipe/loader.h"
 #include "shared/recipe/reader.h"
 #include "shared/support_matrix/recipe_fix.h"
 
@@ -163,8 +164,9 @@ void RecipeWorkbench::apply_fix(const GuardRow& row) {
 void RecipeWorkbench::fix_all() {
   if (!is_open()) return;
   run([this, file = document_.file(), text = document_.text(), version = document_.version(), target = target_,
-       options = check_options(model_folder_)]() -> Outcome {
-    const support_matrix::RecipeFix fix = support_matrix::fix_recipe(file, text, {}, {target}, options);
+       options = check_options(model_folder_)]() mutable -> Outcome {
+    recipe::ParentCache parents;
+    const support_matrix::RecipeFix fix = support_matrix::fix_recipe(file, text, {}, {target}, options, parents);
     const std::string after = recipe::edit_recipe_text(file, text, fix.edits);
     return [this, file, after, version, made = fix.made.size(), left = fix.left.size()] {
       if (!is_still(file, "The fix")) return;

@@ -42,7 +42,8 @@ class ViewFlow : public View {
   void add_commands(CommandRegistry& registry) override {
     const auto needs_flow = [](const Context& context) -> std::optional<std::string> {
       if (!context.recipe.is_open()) return "no recipe is open";
-      return context.recipe.loaded() && context.recipe.loaded()->flow ? std::nullopt : std::optional<std::string>("the step is not known");
+      return context.recipe.loaded() && context.recipe.loaded()->examination.flow ? std::nullopt
+                                                                                  : std::optional<std::string>("the step is not known");
     };
     const auto cli = [](const Context& context) { return "ringwright explain flow " + recipe_argument(context); };
     const auto add = [&](const char* id, const char* title, ImGuiKey key, const char* keys, std::function<void(Context&)> run) {
@@ -64,17 +65,17 @@ class ViewFlow : public View {
       skeleton(6, px(46));
       return;
     }
-    if (!checked->flow) {
-      error_state(checked->flow_fault ? *checked->flow_fault
-                                      : checked->check_fault.value_or(ErrorParts{"RW-GUI-022", "the step is not known", "", "", ""}));
+    if (!checked->examination.flow) {
+      error_state(checked->examination.step_fault ? *checked->examination.step_fault
+                                                  : checked->check_fault.value_or(ErrorParts{"RW-GUI-022", "the step is not known", "", "", ""}));
       return;
     }
-    draw_flow(context, *checked->flow);
+    draw_flow(context, *checked->examination.flow);
   }
 
  private:
   void jump(Context& context) {
-    const auto& flow = *context.recipe.loaded()->flow;
+    const auto& flow = *context.recipe.loaded()->examination.flow;
     const auto stages = flow::path(flow.engine, flow.loss, flow.sizes);
     const char* key = key_of(stages[static_cast<size_t>(std::clamp(current_, 0, static_cast<int>(stages.size()) - 1))].stage);
     context.selection.recipe_key = key;

@@ -27,7 +27,7 @@ std::optional<std::string> no_recipe_stream(const Context& context) {
   if (!context.recipe.is_open()) return "no recipe is open";
   const auto& checked = context.recipe.loaded();
   if (!checked) return "the recipe is being read";
-  return recipe_stream(*checked) ? std::nullopt : std::optional<std::string>("the recipe's batch is not known");
+  return checked->stream ? std::nullopt : std::optional<std::string>("the recipe's batch is not known");
 }
 
 // Where there is room for it.
@@ -101,7 +101,7 @@ void ViewLayout::follow_recipe(const Context& context) {
   const auto& checked = context.recipe.loaded();
   if (!checked || checked == followed_) return;
   followed_ = checked;
-  const auto stream = recipe_stream(*checked);
+  const std::optional<RecipeStream>& stream = checked->stream;
   if (stream && stream == stream_) return;
   stream_ = stream;
   origin_ = stream ? Origin::recipe : Origin::synthetic;

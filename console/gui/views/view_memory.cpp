@@ -83,11 +83,12 @@ class ViewMemory : public View {
       skeleton(6, px(26));
       return;
     }
-    if (checked->flow_fault) {
-      error_state(*checked->flow_fault);
+    const support_matrix::Examination& examination = checked->examination;
+    if (examination.step_fault) {
+      error_state(*examination.step_fault);
       return;
     }
-    if (!checked->estimate) {
+    if (!examination.estimate) {
       empty_state("No model folder: weights unknown", "Guards has a button to choose the folder with the model's config.json.");
       return;
     }
@@ -97,7 +98,7 @@ class ViewMemory : public View {
  private:
   void draw_recipe(Context& context, const CheckedRecipe& checked, const Run* run) {
     const int ranks = std::max(1, checked.ranks), ranks_per_node = std::max(1, ranks / std::max(1, checked.nodes));
-    const Bars bars = bars_of(*checked.estimate, ranks, static_cast<int64_t>(host::memory_bytes()) / ranks_per_node, run);
+    const Bars bars = bars_of(*checked.examination.estimate, ranks, static_cast<int64_t>(host::memory_bytes()) / ranks_per_node, run);
     draw_head(bars, "Memory of each rank, estimated", ranks_per_node);
     draw_measured(bars, run, run != nullptr ? difference_of(*run, checked) : "");
     draw_bars(context, bars);

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 #include <map>
 
 #include "tests/support/error_of.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ringwright::support_matrix {
 namespace {
@@ -54,7 +56,7 @@ TEST(MegatronMapping, ANumberThatIsNoneIsNotMapped) {
     for (const auto& [key, megatron] : cases) {
       const MegatronMapping mapping = mapping_of(recipe_with(megatron));
       EXPECT_EQ(mapping.unmapped_key, "policy.megatron_cfg." + key);
-      for (const auto& change : mapping.changes) EXPECT_EQ(change.value.find("null"), std::string::npos) << change.key << " " << change.value;
+      for (const auto& setting : mapping.settings) EXPECT_EQ(setting.value.dump().find("null"), std::string::npos) << as_override(setting);
     }
   }
 }
@@ -64,7 +66,7 @@ TEST(MegatronMapping, WrittenIntoTheRecipeItIsTheSameAgain) {
   const MegatronMapping first = mapping_of(recipe);
   apply_mapping(first, recipe);
   EXPECT_EQ(mapping_of(recipe).summary, first.summary);
-  EXPECT_EQ(mapping_of(recipe).changes.size(), first.changes.size());
+  EXPECT_EQ(mapping_of(recipe).settings.size(), first.settings.size());
 }
 
 TEST(MegatronMapping, CarriesSizesOptimizerAndClipping) {
@@ -117,6 +119,40 @@ TEST(MegatronMapping, ConstantWithoutWarmUpIsOnePiece) {
   apply_mapping(mapping_of(recipe), recipe);
   ASSERT_EQ(recipe["policy"]["scheduler"].size(), 1U);
   EXPECT_EQ(recipe["policy"]["scheduler"][0]["name"], "torch.optim.lr_scheduler.ConstantLR");
+}
+
+recipe::Recipe recipe_from(const std::filesystem::path& file, const std::vector<std::string>& overrides = {}) {
+  return recipe::load_recipe(file, overrides);
+}
+
+// The mapping stands in the recipe that is looked at, and in the overrides that ask for the same without it.
+TEST(MegatronMapping, IsTheSameAsItsOverridesAndStandsWhereMegatronsDoes) {
+  const test::TemporaryFolder folder;
+  std::ofstream(folder / "megatron.yaml")
+      << "sft: {max_num_steps: 3}\n"
+         "policy:\n"
+         "  scheduler: [{name: torch.optim.lr_scheduler.ConstantLR, kwargs: {factor: 0.5}}]\n"
+         "  dtensor_cfg: {enabled: false}\n"
+         "  megatron_cfg:\n"
+         "    enabled: true\n"
+         "    context_parallel_size: 2\n"
+         "    optimizer: {optimizer: adam, lr: 1.0e-5, min_lr: 1e-06, adam_beta1: 0.9, adam_beta2: 0.98}\n"
+         "    scheduler: {lr_decay_style: cosine, lr_warmup_iters: 2, lr_warmup_init: 1e-06, lr_decay_iters: 9}\n";
+  const recipe::Recipe recipe = recipe_from(folder / "megatron.yaml");
+  const auto mapped = as_mapped(recipe);
+  ASSERT_TRUE(mapped);
+  ordered_json without = mapped->resolved;
+  without["policy"]["megatron_cfg"]["enabled"] = false;
+  EXPECT_EQ(nlohmann::json(recipe_from(folder / "megatron.yaml", mapping_overrides(mapping_of(recipe.resolved))).resolved), nlohmann::json(without));
+  const auto run = as_run(recipe);
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->resolved, without);
+  EXPECT_EQ(run->overrides, mapping_overrides(mapping_of(recipe.resolved)));
+  EXPECT_FALSE(as_run(*run)) << "a run that is relaunched is not mapped again";
+  EXPECT_EQ(recipe::find_origin(*mapped, "policy.dtensor_cfg.context_parallel_size").line, 7);
+  EXPECT_EQ(recipe::find_origin(*mapped, "policy.optimizer.kwargs.lr").line, 8);
+  EXPECT_EQ(recipe::find_origin(*mapped, "policy.scheduler").line, 9);
+  EXPECT_FALSE(as_mapped(recipe_from(folder / "megatron.yaml", {"policy.megatron_cfg.enabled=false"})));
 }
 
 TEST(MegatronMapping, NamesTheFirstSettingWithoutACounterpart) {

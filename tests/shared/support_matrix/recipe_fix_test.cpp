@@ -44,8 +44,9 @@ class Recipes {
   };
   Fixed fix(const std::vector<Target>& targets = {Target::ringwright}, const std::vector<std::string>& overrides = {}) const {
     const std::filesystem::path file = folder_ / "child.yaml";
-    const CheckOptions how{.look_at_files = false, .machine = Machine{}};
-    Fixed fixed{fix_recipe(file, read("child.yaml"), overrides, targets, how), {}};
+    CheckOptions how{.look_at_files = false, .machine = Machine{}};
+    recipe::ParentCache parents;
+    Fixed fixed{fix_recipe(file, read("child.yaml"), overrides, targets, how, parents), {}};
     fixed.edited = recipe::edit_recipe(file, fixed.edits);
     return fixed;
   }
@@ -99,7 +100,7 @@ TEST(RecipeFix, AKeyOfAParentThatGoesIsNullInTheChild) {
   const auto fix = recipes.fix();
   EXPECT_EQ(made(fix), (std::vector<std::string>{"policy.dtensor_cfg.sequence_parallel=false", "~ringwright.restart"}));
   recipe::save(fix.edited);
-  EXPECT_FALSE(support_matrix::refused(recipes.fix().findings)) << fix.edited.after;
+  EXPECT_FALSE(support_matrix::refused(recipes.fix().examination.findings)) << fix.edited.after;
 }
 
 TEST(RecipeFix, AChangeThatBringsUpAnotherRowIsFollowed) {

@@ -9,7 +9,6 @@
 #include "console/gui/recipe/guard_rows.h"
 #include "console/gui/recipe/line_ends.h"
 #include "console/gui/recipe/mesh_plan.h"
-#include "console/gui/recipe/recipe_stream.h"
 #include "tests/support/eventually.h"
 #include "tests/support/temporary_folder.h"
 
@@ -106,14 +105,14 @@ TEST_F(CheckedRecipeTest, AValueIsShortenedBehindItsLineAndNowhereElse) {
 TEST_F(CheckedRecipeTest, AModelsFolderMayHaveALongPath) {
   const std::filesystem::path model = folder_.path() / std::string(100, 'm');
   write_model(model);
-  EXPECT_TRUE(child("policy:\n  model_name: " + model.string() + "\n").model);
+  EXPECT_TRUE(child("policy:\n  model_name: " + model.string() + "\n").examination.model);
 }
 
 TEST_F(CheckedRecipeTest, ANameThatNoFileCanHaveIsNoEndOfTheProgram) {
   for (const size_t bytes : {size_t{300}, size_t{10'000}}) {
     const CheckedRecipe checked = child("policy:\n  model_name: " + std::string(bytes, 'x') + "\n");
     EXPECT_NE(checked.recipe, nullptr);
-    EXPECT_FALSE(checked.model);
+    EXPECT_FALSE(checked.examination.model);
   }
 }
 
@@ -127,12 +126,12 @@ TEST_F(CheckedRecipeTest, ThePriceCountsTheTokensThatTheMemoryIsOf) {
   write_model(folder_.path() / "model");
   const std::string model = "policy:\n  model_name: " + (folder_.path() / "model").string() + "\n";
   const CheckedRecipe rows = child(model);
-  ASSERT_TRUE(rows.price && rows.estimate);
+  ASSERT_TRUE(rows.price && rows.examination.estimate);
   EXPECT_EQ(rows.price->tokens_per_rank, 512);
   const CheckedRecipe dynamic = child(model + "  dynamic_batching: {enabled: true, train_mb_tokens: 2048}\n");
-  ASSERT_TRUE(dynamic.price && dynamic.estimate);
+  ASSERT_TRUE(dynamic.price && dynamic.examination.estimate);
   EXPECT_EQ(dynamic.price->tokens_per_rank, 2048) << "a microbatch of several rows";
-  EXPECT_EQ(dynamic.price->memory_bytes, dynamic.estimate->memory_bytes());
+  EXPECT_EQ(dynamic.price->memory_bytes, dynamic.examination.estimate->memory_bytes());
 }
 
 TEST_F(CheckedRecipeTest, EachDimensionOffersWhatMakesAMesh) {
@@ -174,16 +173,17 @@ TEST_F(CheckedRecipeTest, ThePriceIsOfThisTextAndOfTheFile) {
 
 TEST_F(CheckedRecipeTest, TheStreamIsOneOfTheRowsOfAMicrobatch) {
   const auto stream =
-      recipe_stream(child("policy:\n  train_micro_batch_size: 2\n  max_total_sequence_length: 510\n  dtensor_cfg:\n    context_parallel_size: 2\n"));
+      child("policy:\n  train_micro_batch_size: 2\n  max_total_sequence_length: 510\n  dtensor_cfg:\n    context_parallel_size: 2\n").stream;
   ASSERT_TRUE(stream);
   EXPECT_EQ(stream->question, (LayoutQuestion{"round_robin", 2, 512, 510, 1, 512}));
   EXPECT_EQ(stream->words, "one of 2 rows of 512 tokens");
 }
 
 TEST_F(CheckedRecipeTest, TheStreamOfAFlavourThatJoinsRowsHoldsThemAsDocuments) {
-  const auto stream =
-      recipe_stream(child("policy:\n  train_micro_batch_size: 2\n  max_total_sequence_length: 510\n  dtensor_cfg:\n    context_parallel_size: 2\n"
-                          "ringwright:\n  cp: {flavour: balanced, chunk: 64}\n"));
+  const auto stream = child(
+                          "policy:\n  train_micro_batch_size: 2\n  max_total_sequence_length: 510\n  dtensor_cfg:\n    context_parallel_size: 2\n"
+                          "ringwright:\n  cp: {flavour: balanced, chunk: 64}\n")
+                          .stream;
   ASSERT_TRUE(stream);
   EXPECT_EQ(stream->question, (LayoutQuestion{"balanced", 2, 1024, 1020, 2, 64}));
   EXPECT_EQ(stream->words, "2 rows of 512 tokens as one stream");
@@ -191,19 +191,19 @@ TEST_F(CheckedRecipeTest, TheStreamOfAFlavourThatJoinsRowsHoldsThemAsDocuments) 
 
 TEST_F(CheckedRecipeTest, TheStreamOfAPackHoldsItsLongestDocuments) {
   const std::string packs = "policy:\n  max_total_sequence_length: 250\n  sequence_packing: {enabled: true, train_mb_tokens: 2048}\n";
-  const auto alone = recipe_stream(child(packs));
+  const auto alone = child(packs).stream;
   ASSERT_TRUE(alone);
   EXPECT_EQ(alone->question.layout, "none");
   EXPECT_EQ(alone->question.documents, 8);
-  const auto stream = recipe_stream(child(packs + "  dtensor_cfg:\n    context_parallel_size: 2\n"));
+  const auto stream = child(packs + "  dtensor_cfg:\n    context_parallel_size: 2\n").stream;
   ASSERT_TRUE(stream);
   EXPECT_EQ(stream->question, (LayoutQuestion{"thd", 2, 8 * 252, 8 * 250, 8, 512}));
   EXPECT_EQ(stream->words, "a pack of 2,048 tokens, 8 documents of 250");
 }
 
 TEST_F(CheckedRecipeTest, NoStreamIsMadeUpForARecipeThatDoesNotSay) {
-  EXPECT_FALSE(recipe_stream(check("a: [1\n")));
-  EXPECT_FALSE(recipe_stream(check("policy:\n  max_total_sequence_length: 512\n"))) << "no algorithm";
+  EXPECT_FALSE(check("a: [1\n").stream);
+  EXPECT_FALSE(check("policy:\n  max_total_sequence_length: 512\n").stream) << "no algorithm";
 }
 
 TEST_F(CheckedRecipeTest, SuggestionsPassTheGuards) {
