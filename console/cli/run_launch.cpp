@@ -13,7 +13,6 @@
 #include "shared/history/records.h"
 #include "shared/mesh/mesh.h"
 #include "shared/recipe/node.h"
-#include "shared/support_matrix/support_matrix.h"
 
 namespace ringwright::cli {
 namespace {
@@ -62,8 +61,8 @@ recipe::Recipe load_one_recipe(const std::vector<std::string>& words) {
   return recipe;
 }
 
-void admit(const recipe::Recipe& recipe, bool json) {
-  const std::vector<support_matrix::Finding> findings = support_matrix::check(recipe);
+void admit(const recipe::Recipe& recipe, bool json, const support_matrix::CheckOptions& options) {
+  const std::vector<support_matrix::Finding> findings = support_matrix::check(recipe, options);
   if (!support_matrix::refused(findings)) return;
   ErrorParts parts = support_matrix::refusal(findings).parts();
   size_t stopping = 0;

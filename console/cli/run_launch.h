@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "shared/recipe/recipe.h"
+#include "shared/support_matrix/support_matrix.h"
 
 namespace ringwright::cli {
 
 // The recipe among a verb's words, with its warnings printed to stderr. Throws the recipe's errors, and RW-CLI-024 when there are several.
 recipe::Recipe load_one_recipe(const std::vector<std::string>& words);
 // Throws the support matrix' refusal. Without `json`, the other rows that stand in the way are printed to stderr before.
-void admit(const recipe::Recipe& recipe, bool json);
+void admit(const recipe::Recipe& recipe, bool json, const support_matrix::CheckOptions& options = {});
 
 // Instead of training: one batch at cp = 1 and at the recipe's cp, with the method that the recipe chooses or with every one.
 enum class Probe { none, chosen, all };
