@@ -1,6 +1,7 @@
 #include "daemon/service/device_watch.h"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -14,6 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kWaitForDriver = std::chrono::seconds(1);
+std::atomic<int> left_behind = 0;  // threads
 
 // As after a reset of the devices, or when the driver was taken away: handles of before never come back.
 bool is_worth_a_new_start(const wire::DeviceReport& report) {
@@ -27,7 +29,7 @@ struct DeviceWatch::Shared {
   std::mutex mutex;  // guards what follows
   std::condition_variable changed;
   std::shared_ptr<const wire::DeviceReport> report = std::make_shared<wire::DeviceReport>(wire::DeviceReport{"nothing has been read yet", "", {}, 0});
-  bool stop = false, ended = false;
+  bool stop = false, ended = false, is_left_behind = false;
 
   // False once it is to stop.
   bool publish(wire::DeviceReport now, std::chrono::milliseconds wait) {
@@ -64,6 +66,7 @@ DeviceWatch::DeviceWatch(const std::string& library, std::chrono::milliseconds e
         }
         const std::lock_guard lock(shared->mutex);
         shared->ended = true;
+        if (shared->is_left_behind) --left_behind;
         shared->changed.notify_all();
       }) {}
 
@@ -74,9 +77,13 @@ DeviceWatch::~DeviceWatch() {
     shared_->stop = true;
     shared_->changed.notify_all();
     ended = shared_->changed.wait_for(lock, kWaitForDriver, [this] { return shared_->ended; });
+    shared_->is_left_behind = !ended;
+    if (!ended) ++left_behind;
   }
   ended ? thread_.join() : thread_.detach();
 }
+
+bool DeviceWatch::driver_hangs() { return left_behind > 0; }
 
 std::shared_ptr<const wire::DeviceReport> DeviceWatch::latest() const {
   const std::lock_guard lock(shared_->mutex);

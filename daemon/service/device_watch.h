@@ -17,6 +17,9 @@ class DeviceWatch {
                        std::chrono::milliseconds retry = std::chrono::seconds(30));
   // Waits for a reading under way, but not for a driver that hangs.
   ~DeviceWatch();
+  // Whether one that was destroyed has left its thread in a driver, or in the loader of its library, that has not returned yet: then the program must
+  // end by _exit(), since whatever runs at the usual end may wait for the same.
+  static bool driver_hangs();
 
   // Never null.
   std::shared_ptr<const wire::DeviceReport> latest() const;

@@ -2,6 +2,7 @@
 #include <spdlog/sinks/rotating_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -9,10 +10,12 @@
 #include <optional>
 
 #include "daemon/service/background.h"
+#include "daemon/service/device_watch.h"
 #include "daemon/service/instance_lock.h"
 #include "daemon/service/options.h"
 #include "daemon/service/server.h"
 #include "shared/base/error.h"
+#include "shared/base/number_range.h"
 #include "shared/base/paths.h"
 #include "shared/base/resources.h"
 
@@ -33,9 +36,9 @@ void declare_options(CLI::App& app, Options& options) {
   app.add_option("--runtime-dir", options.runtime_directory, "Folder of the sockets, yours alone [$XDG_RUNTIME_DIR/ringwright]");
   app.add_option("--worker", options.worker_program, "The worker program [ringwright-worker beside this program]");
   app.add_option("--orphan-grace-s", options.orphan_grace_s, "Seconds that workers outlive a dead daemon; 0: they end at once [30]")
-      ->check(CLI::Range(0.0, kGraceSecondsMax));
+      ->check(number_between(0, kGraceSecondsMax));
   app.add_option("--stop-grace-s", options.stop_grace_s, "Seconds from asking to SIGTERM, and from there to SIGKILL [10]")
-      ->check(CLI::Range(0.0, kGraceSecondsMax));
+      ->check(number_between(0, kGraceSecondsMax));
   app.add_option("--control", options.extra_control, "A further control endpoint: tcp://127.0.0.1:PORT");
   app.add_option("--nvml", options.nvml_library, "The library that devices are read with [libnvidia-ml.so.1, where there is one]")
       ->envname("RINGWRIGHT_NVML");
@@ -80,6 +83,13 @@ void serve(Options& options, Background* background) {
   spdlog::info("ended");
 }
 
+// A driver that never returns holds the loader's lock, for which the usual way out would wait.
+[[noreturn]] void end_at_once(int exit_code) {
+  spdlog::shutdown();
+  std::fflush(nullptr);
+  ::_exit(exit_code);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -104,6 +114,7 @@ int main(int count, char** arguments) {
     if (options.nvml_library.find('/') != std::string::npos) options.nvml_library = std::filesystem::absolute(options.nvml_library).string();
     if (!options.foreground) background.emplace();
     serve(options, background ? &*background : nullptr);
+    if (DeviceWatch::driver_hangs()) end_at_once(0);
     return 0;
   } catch (const Error& error) {
     parts = error.parts();
@@ -121,5 +132,6 @@ int main(int count, char** arguments) {
     background->failed(parts);
   else
     std::fprintf(stderr, "%s\n", describe(parts).c_str());
+  if (DeviceWatch::driver_hangs()) end_at_once(static_cast<int>(parts.exit_code));
   return static_cast<int>(parts.exit_code);
 }

@@ -5,9 +5,11 @@
 #include <yaml-cpp/yaml.h>
 
 #include <cmath>
+#include <system_error>
 #include <vector>
 
 #include "shared/base/error.h"
+#include "shared/base/files.h"
 #include "shared/base/host.h"
 #include "shared/base/paths.h"
 #include "shared/base/text.h"
@@ -20,6 +22,7 @@ struct Key {
   std::optional<double> Config::* value;
 };
 constexpr Key kKeys[] = {{"orphan_grace_s", &Config::orphan_grace_s}, {"stop_grace_s", &Config::stop_grace_s}};
+constexpr uint64_t kConfigBytesMax = 1 << 20;
 constexpr const char* kAlerts = "alerts";
 constexpr const char* kSection = "daemon";  // the keys may stand below it too: daemon.orphan_grace_s
 
@@ -98,14 +101,18 @@ std::filesystem::path program_beside_this_one(const char* name) { return host::p
 Config read_config(const std::filesystem::path& file) {
   Config config;
   if (::access(file.c_str(), F_OK) != 0) return config;
+  const auto unreadable = [&](const std::string& what) {
+    return Error({"RW-DAEMON-010", "the configuration " + what, file.string(), "a file that you may read, of at most 1 MiB", "correct or remove it"});
+  };
+  if (const std::string kind = files::kind_if_not_regular(file); !kind.empty()) throw unreadable("is " + kind);
   YAML::Node root;
   try {
-    root = YAML::LoadFile(file.string());
+    root = YAML::Load(files::read_all(file, kConfigBytesMax));
   } catch (const YAML::ParserException& error) {
     throw Error(
         {"RW-DAEMON-010", "the configuration is no YAML: " + error.msg, place(file, error.mark), "a map of keys", "correct it or remove the file"});
-  } catch (const YAML::BadFile&) {
-    throw Error({"RW-DAEMON-010", "the configuration cannot be read", file.string(), "a file that you may read", "see its permissions"});
+  } catch (const std::system_error& error) {
+    throw unreadable("cannot be read: " + error.code().message());
   }
   if (!root.IsNull()) read_map(file, root, config, true);
   return config;

@@ -2,14 +2,18 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <system_error>
 #include <utility>
+
+#include "shared/base/leftovers.h"
 
 namespace ringwright::files {
 namespace {
@@ -39,15 +43,26 @@ void write_all(int descriptor, std::string_view bytes, const std::filesystem::pa
   }
 }
 
+// Of a process of this machine that is gone: "<start>PID-NUMBER".
+bool is_leftover(const std::string& name, const std::string& start) {
+  int process = 0, number = 0, length = 0;
+  if (!name.starts_with(start) || std::sscanf(name.c_str() + start.size(), "%d-%d%n", &process, &number, &length) != 2) return false;
+  if (start.size() + static_cast<size_t>(length) != name.size() || process <= 0) return false;
+  return ::kill(process, 0) != 0 && errno == ESRCH;
+}
+
 // A file of its own name beside the one that it will replace; removed unless it has taken that place.
 class FreshFile {
  public:
   explicit FreshFile(const std::filesystem::path& place) : place_(place) {
     constexpr int kAttemptsMax = 100;
+    const std::string start = fmt::format(".{}.", place.filename().string());
+    sweep(place.parent_path().empty() ? "." : place.parent_path(), [&](const std::string& name) { return is_leftover(name, start); });
     for (int i = 0; descriptor_ < 0; ++i) {
-      fresh_ = place.parent_path() / fmt::format(".{}.{}-{}", place.filename().string(), ::getpid(), i);
+      fresh_ = place.parent_path() / fmt::format("{}{}-{}", start, ::getpid(), i);
       descriptor_ = ::open(fresh_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
       if (descriptor_ < 0 && (errno != EEXIST || i == kAttemptsMax)) throw_errno(place);
+      if (descriptor_ >= 0 && !claim(descriptor_, fresh_)) ::close(std::exchange(descriptor_, -1));
     }
   }
   ~FreshFile() {
@@ -67,8 +82,9 @@ class FreshFile {
 
   void take_place() {
     if (::fsync(descriptor_) != 0) throw_errno(place_);
-    if (::close(std::exchange(descriptor_, -1)) != 0 || ::rename(fresh_.c_str(), place_.c_str()) != 0) throw_errno(place_);
+    if (::rename(fresh_.c_str(), place_.c_str()) != 0) throw_errno(place_);  // claimed until then
     fresh_.clear();
+    ::close(std::exchange(descriptor_, -1));
   }
 
  private:

@@ -5,6 +5,7 @@
 
 #include "console/gui/data/ssh_place.h"
 #include "shared/base/error.h"
+#include "shared/base/number_range.h"
 
 namespace ringwright::gui {
 namespace {
@@ -18,6 +19,15 @@ void read_size(const std::string& size, Options& options) {
       options.height < kSizeMin || options.width > kSizeMax || options.height > kSizeMax) {
     throw Error({"RW-GUI-004", "'" + size + "' is no picture size", "--size", "WIDTHxHEIGHT, each 320 to 8192", "--size 1600x900", ExitCode::usage});
   }
+}
+
+// None of the options means anything without a value; one that is left out is not the same.
+void refuse_empty_values(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& value : option->results())
+      if (value.empty())
+        throw Error({"RW-GUI-004", option->get_name() + " is given without a value", "command line", "a value", "leave it out, or give it one",
+                     ExitCode::usage});
 }
 
 }  // namespace
@@ -38,7 +48,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
   app.add_option("--demo", options.demo_runs, "Show N synthetic runs; needs no daemon and no file")->check(CLI::Range(1, kDemoRunsMax));
   app.add_flag("--read-only", options.read_only, "Take away what changes runs");
   app.add_option("--theme", options.theme, "dark or light")->check(CLI::IsMember({"dark", "light"}));
-  app.add_option("--scale", options.scale, "Size of everything, 0.75 to 3 (1 = 100 %)")->check(CLI::Range(0.75, 3.0));
+  app.add_option("--scale", options.scale, "Size of everything, 0.75 to 3 (1 = 100 %)")->check(number_between(0.75, 3));
   app.add_option("--view", options.view,
                  "What to show first: a view (runs, metrics, launch, guards, ...) or a workspace (prepare, watch, compare, investigate)")
       ->capture_default_str();
@@ -53,6 +63,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
   } catch (const CLI::ParseError& wrong) {
     throw Error({"RW-GUI-004", wrong.what(), "command line", "", "ringwright-console --help lists the options", ExitCode::usage});
   }
+  refuse_empty_values(app);
   read_size(size, options);
   const std::filesystem::path given(file);
   if (given.extension() == ".yaml" || given.extension() == ".yml") {

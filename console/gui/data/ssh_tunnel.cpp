@@ -1,6 +1,8 @@
 #include "console/gui/data/ssh_tunnel.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -8,8 +10,10 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "shared/base/error.h"
+#include "shared/base/leftovers.h"
 
 namespace ringwright::gui {
 namespace {
@@ -39,17 +43,23 @@ std::string in_words(const SshProcess& process) { return process.complaint().emp
 SshTunnel::SshTunnel(SshPlace place) : place_(std::move(place)), remote_folder_(place_.folder) {
   const std::filesystem::path above = std::filesystem::temp_directory_path();
   require_plain_path(above);
-  std::string name = (above / "ringwright-ssh-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr)
-    throw Error({"RW-SSH-007", "no folder can be made for the forwarded sockets: " + std::generic_category().message(errno), above.string(),
-                 "a folder that you may write", "set TMPDIR to another", ExitCode::unreachable});
-  folder_ = name;
+  const std::string start = "ringwright-ssh-";
+  files::sweep(above, [&](const std::string& other) { return other.starts_with(start); });  // of consoles that were killed
+  while (folder_fd_ < 0) {
+    std::string name = (above / (start + "XXXXXX")).string();
+    if (::mkdtemp(name.data()) == nullptr || (folder_fd_ = ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
+      throw Error({"RW-SSH-007", "no folder can be made for the forwarded sockets: " + std::generic_category().message(errno), above.string(),
+                   "a folder that you may write", "set TMPDIR to another", ExitCode::unreachable});
+    folder_ = name;
+    if (!files::claim(folder_fd_, folder_)) ::close(std::exchange(folder_fd_, -1));
+  }
 }
 
 SshTunnel::~SshTunnel() {
   close();
   std::error_code ignored;
   std::filesystem::remove_all(folder_, ignored);
+  ::close(folder_fd_);
 }
 
 void SshTunnel::close() { process_.reset(); }

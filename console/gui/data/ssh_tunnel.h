@@ -15,7 +15,8 @@ namespace ringwright::gui {
 
 class SshTunnel {
  public:
-  // Makes the folder; nothing is connected yet. Throws Error RW-SSH-007 or RW-SSH-008 where it cannot be.
+  // Makes the folder, and removes those that consoles have left which were killed; nothing is connected yet. Throws Error RW-SSH-007 or RW-SSH-008
+  // where it cannot be.
   explicit SshTunnel(SshPlace place);
   // Ends ssh, and removes the folder.
   ~SshTunnel();
@@ -44,6 +45,7 @@ class SshTunnel {
 
   const SshPlace place_;
   std::filesystem::path folder_, remote_folder_;
+  int folder_fd_ = -1;  // that claims the folder
   std::unique_ptr<SshProcess> process_;
 };
 

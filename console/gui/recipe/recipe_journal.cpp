@@ -12,6 +12,8 @@
 #include <sstream>
 #include <system_error>
 
+#include "shared/base/files.h"
+
 namespace ringwright::gui {
 namespace {
 
@@ -80,6 +82,10 @@ RecipeJournal::RecipeJournal(const fs::path& folder) {
   for (const fs::path& each : {folder.parent_path(), folder}) ::mkdir(each.c_str(), 0700);  // nobody else reads unsaved edits
   for (int n = 0; n < kConsolesMax && descriptor_ < 0; ++n) {
     file_ = folder / ("recipe-journal-" + std::to_string(n) + ".jsonl");
+    if (const std::string kind = files::kind_if_not_regular(file_); !kind.empty()) {
+      notice_ = "Edits are not kept for the case of a crash: " + file_.string() + " is " + kind + "; remove it";
+      return;
+    }
     const int opened = ::open(file_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (opened < 0) {
       notice_ = "Edits are not kept for the case of a crash: " + file_.string() + ": " + std::generic_category().message(errno);

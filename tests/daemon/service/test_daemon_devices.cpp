@@ -1,5 +1,6 @@
 // What a running daemon tells of its node's devices.
 #include <gmock/gmock.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "tests/support/daemon_process.h"
@@ -50,6 +51,21 @@ TEST(Devices, WithoutALibraryHeartbeatsSaySoAndRunsGoOn) {
   EXPECT_THAT(console.status().devices->why_none, ::testing::HasSubstr("/nowhere/libnvidia-ml.so.1"));
   const std::string run = daemon.launch(1, {{"all", {{"exit_code", 0}}}});
   EXPECT_EQ(daemon.wait_for_end(run).state, history::RunState::finished);
+}
+
+// The loader's lock is held by the thread that loads, and exit() would wait for it.
+TEST(Devices, ALibraryThatNeverFinishesLoadingKeepsNoDaemonFromEnding) {
+  const TemporaryFolder folder;
+  ::setenv("FAKE_NVML_BLOCKS_LOADING", "1", 1);
+  DaemonProcess daemon(folder, with_library(RINGWRIGHT_BINARY_DIR "/tests/fake_nvml.so"));
+  ::unsetenv("FAKE_NVML_BLOCKS_LOADING");
+  const std::string run = daemon.launch(1, {{"all", {{"exit_code", 0}}}});
+  EXPECT_EQ(daemon.wait_for_end(run).state, history::RunState::finished);
+  daemon.kill(SIGTERM);
+  const bool ended = eventually([&] { return gone(daemon.pid()); });
+  EXPECT_TRUE(ended);
+  if (!ended) daemon.kill(SIGKILL);
+  EXPECT_EQ(daemon.wait(), 0);
 }
 
 }  // namespace

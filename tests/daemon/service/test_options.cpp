@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 
@@ -35,6 +36,21 @@ TEST_F(ConfigFile, SetsWhatItSays) {
   const Config config = read_config(file());
   EXPECT_EQ(config.orphan_grace_s, 0.0);
   EXPECT_EQ(config.stop_grace_s, 2.5);
+}
+
+TEST_F(ConfigFile, APipeIsRefusedAndNobodyWaitsForIt) {
+  ASSERT_EQ(::mkfifo(file().c_str(), 0600), 0);
+  EXPECT_EQ(error().code, "RW-DAEMON-010");
+  EXPECT_EQ(error().what, "the configuration is a pipe");
+  EXPECT_EQ(error().where, file().string());
+}
+
+TEST_F(ConfigFile, AFolderOrAFileOfAnySizeIsRefused) {
+  std::filesystem::create_directory(file());
+  EXPECT_EQ(error().what, "the configuration is a folder");
+  std::filesystem::remove(file());
+  write("#" + std::string(2 << 20, 'x'));
+  EXPECT_EQ(error().code, "RW-DAEMON-010");
 }
 
 TEST_F(ConfigFile, KeysMayStandBelowDaemon) {

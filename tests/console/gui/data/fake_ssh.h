@@ -34,6 +34,7 @@ if [ $# -gt 0 ]; then
   echo "sh: 1: ringwright: not found" >&2
   exit "$(cat "$here/exit" 2>/dev/null || echo 127)"
 fi
+if [ -e "$here/helper" ]; then sleep 600 & echo $! > "$here/helper_pid"; fi
 echo $$ > "$here/pid"
 exec sleep 600
 )sh");
@@ -56,14 +57,17 @@ exec sleep 600
   // All words that it was called with, a line each.
   std::string arguments() const { return read("arguments"); }
   // Of the last one that forwards, or hangs; -1: none yet.
-  pid_t pid() const {
-    const std::string digits = read("pid");
-    return digits.empty() ? -1 : std::stoi(digits);
-  }
+  pid_t pid() const { return number_in("pid"); }
+  // Of what one that forwards has started, where the file "helper" is there.
+  pid_t helper_pid() const { return number_in("helper_pid"); }
   std::filesystem::path temporary() const { return folder_ / "t"; }
   bool left_nothing() const { return std::filesystem::is_empty(temporary()); }
 
  private:
+  pid_t number_in(const std::string& name) const {
+    const std::string digits = read(name);
+    return digits.empty() ? -1 : std::stoi(digits);
+  }
   std::string read(const std::string& name) const {
     std::ifstream in(folder_ / name);
     return {std::istreambuf_iterator<char>(in), {}};

@@ -143,6 +143,37 @@ TEST_F(Tunnel, OneThatDiesIsNoticedAndOpenedAgain) {
   EXPECT_NE(tunnel.pid(), first);
 }
 
+// What ssh has started (a ProxyCommand) is in its group, and may outlive it.
+TEST_F(Tunnel, WhatAnSshThatDiedHasStartedEndsWithTheTunnel) {
+  ssh_.set("helper", "");
+  pid_t helper = -1;
+  {
+    SshTunnel tunnel(ssh_place("ssh://head-01"));
+    ASSERT_TRUE(tunnel.open({}));
+    ASSERT_TRUE(test::eventually([&] { return (helper = ssh_.helper_pid()) > 0; }));
+    ::kill(tunnel.pid(), SIGKILL);
+    EXPECT_TRUE(test::eventually([&] { return !tunnel.stands(); }));
+    EXPECT_FALSE(test::gone(helper));
+  }
+  EXPECT_TRUE(test::eventually([&] { return test::gone(helper); }));
+  expect_nothing_left();
+}
+
+TEST_F(Tunnel, FoldersOfConsolesThatWereKilledAreRemovedAndThoseInUseStay) {
+  const std::filesystem::path left = ssh_.temporary() / "ringwright-ssh-abcdef";
+  std::filesystem::create_directories(left);
+  std::filesystem::create_directories(ssh_.temporary() / "of-another");
+  {
+    const SshTunnel one(ssh_place("ssh://head-01"));
+    EXPECT_FALSE(std::filesystem::exists(left));
+    const SshTunnel two(ssh_place("ssh://head-02"));
+    EXPECT_TRUE(std::filesystem::exists(one.folder()));
+    EXPECT_TRUE(std::filesystem::exists(two.folder()));
+  }
+  EXPECT_TRUE(std::filesystem::remove(ssh_.temporary() / "of-another"));
+  expect_nothing_left();
+}
+
 TEST_F(Tunnel, WhoeverStopsDoesNotWaitForAnSshThatHangs) {
   ssh_.set("hang", "");
   std::stop_source stop;

@@ -46,6 +46,11 @@ TEST_F(RemoteConsole, AWrongAddressIsRefusedBeforeThereIsAWindow) {
   EXPECT_EQ(code_of({"--connect", "ssh://-oProxyCommand=x"}), "RW-GUI-004");
   EXPECT_EQ(code_of({"--connect", "ssh://head-01", "--demo", "3"}), "RW-GUI-004");
   EXPECT_EQ(code_of({"--connect", "ssh://head-01"}), "none");
+  EXPECT_EQ(code_of({"--connect", ""}), "RW-GUI-004") << "no other daemon is meant by it";
+  EXPECT_EQ(code_of({"--recipe", ""}), "RW-GUI-004");
+  EXPECT_EQ(code_of({"--scale", "nan"}), "RW-GUI-004");
+  EXPECT_EQ(code_of({"--scale", "0.7"}), "RW-GUI-004");
+  EXPECT_EQ(code_of({"--scale", "1.5"}), "none");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "console/gui/recipe/recipe_document.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <iterator>
@@ -175,6 +176,16 @@ TEST_F(Journal, TwoConsolesKeepTwoJournals) {
 TEST_F(Journal, AFolderThatCannotBeWrittenIsSaid) {
   const RecipeJournal journal("/proc/nothing");
   EXPECT_NE(journal.notice(), "");
+}
+
+TEST_F(Journal, APipeInItsPlaceIsSaidAndNobodyWaitsForIt) {
+  ASSERT_EQ(::mkfifo((folder_.path() / "recipe-journal-0.jsonl").c_str(), 0600), 0);
+  RecipeJournal journal(folder_.path());
+  EXPECT_FALSE(journal.recover());
+  EXPECT_NE(journal.notice().find("recipe-journal-0.jsonl is a pipe"), std::string::npos) << journal.notice();
+  RecipeDocument edited = document();
+  journal.follow(edited);
+  edited.change_to("a: 1", EditOrigin::form, 0);
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // Answers as NVIDIA's library does, for two devices that are not there: 0 has every reading, 1 has few. A test tells it what to answer instead.
+#include <unistd.h>
+
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -48,6 +50,13 @@ int give(const char* function, const void* device, T* place, T of_first, int oth
   *place = of_first;
   return kGood;
 }
+
+// FAKE_NVML_BLOCKS_LOADING: the loader never comes back from this library.
+struct Loading {
+  Loading() {
+    while (std::getenv("FAKE_NVML_BLOCKS_LOADING")) ::pause();
+  }
+} loading;
 
 }  // namespace
 
