@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "console/cli/run_guards.h"
 #include "console/cli/run_text.h"
 #include "console/cli/runs.h"
 #include "console/cli/store_option.h"
@@ -19,15 +20,22 @@ struct Options {
 
 int import(const Options& options, const Invocation& invocation) {
   const std::vector<exchange::ImportReport> reports = exchange::import_runs(options.store.path(), options.place, options.name);
+  const history::Reader reader(options.store.path());
   nlohmann::json list = nlohmann::json::array();
   for (const exchange::ImportReport& report : reports) {
-    list.push_back(
-        {{"run", report.run}, {"name", report.name}, {"already_there", report.already_there}, {"points", report.points}, {"notes", report.notes}});
+    const auto guards = run_guards(reader, report.run);
+    list.push_back({{"run", report.run},
+                    {"name", report.name},
+                    {"already_there", report.already_there},
+                    {"points", report.points},
+                    {"notes", report.notes},
+                    {"guards", guards_json(guards)}});
     if (invocation.json) continue;
     fmt::print("{} ({}) {}\n", report.run, text::printable(report.name),
                report.already_there ? "is in this history already: nothing was changed"
                                     : fmt::format("is imported: {} points", text::format_count(static_cast<int64_t>(report.points))));
     for (const std::string& note : report.notes) fmt::print("  {}\n", text::printable(note));
+    for (const support_matrix::RunningFinding& guard : guards) fmt::print("  {}\n", guard_text(guard));
   }
   if (invocation.json) std::fputs(dump_document(list).c_str(), stdout);
   return 0;

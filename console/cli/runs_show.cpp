@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "console/cli/run_estimate.h"
+#include "console/cli/run_guards.h"
 #include "console/cli/run_text.h"
 #include "console/cli/runs.h"
 #include "console/cli/store_option.h"
@@ -166,6 +167,12 @@ void print_alerts(const history::Reader& reader, const std::string& run) {
   table.print();
 }
 
+void print_guards(const history::Reader& reader, const std::string& run) {
+  const auto findings = run_guards(reader, run);
+  if (!findings.empty()) std::puts("");
+  for (const support_matrix::RunningFinding& finding : findings) line("guard", styled(guard_text(finding), Style::warning));
+}
+
 void print_counters(const history::RunCounters& counters) {
   std::string text;
   const nlohmann::json all = exchange::to_json(counters);
@@ -195,6 +202,7 @@ nlohmann::json document(const history::Reader& reader, const history::RunRecord&
   json["segments"] = list_of(reader.segments(run.id));
   json["notes"] = list_of(reader.notes(run.id));
   json["alerts"] = list_of(reader.alerts(run.id));
+  json["guards"] = guards_json(run_guards(reader, run.id));
   json["steering"] = nlohmann::json::array();
   for (const wire::Event& event : steering_events(reader, run.id)) {
     nlohmann::json entry = event.body;
@@ -220,6 +228,7 @@ int show(const Options& options, const Invocation& invocation) {
     print_checkpoints(reader, run.id);
     print_notes(reader, run.id);
     print_alerts(reader, run.id);
+    print_guards(reader, run.id);
     print_steering(reader, run.id);
     print_counters(reader.counters(run.id));
   }

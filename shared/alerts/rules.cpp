@@ -22,10 +22,10 @@ struct KindEntry {
 };
 const std::vector<KindEntry>& kinds() {
   static const std::vector<KindEntry> entries = {
-      {Kind::finished, "finished", {}},    {Kind::failed, "failed", {}},
-      {Kind::nan, "nan", {"metric"}},      {Kind::threshold, "threshold", {"metric", "above", "below", "steps"}},
-      {Kind::stall, "stall", {"after_s"}}, {Kind::straggler, "straggler", {"ratio", "steps"}},
-      {Kind::disk, "disk", {"free_below"}}};
+      {Kind::finished, "finished", {}},     {Kind::failed, "failed", {}},
+      {Kind::nan, "nan", {"metric"}},       {Kind::threshold, "threshold", {"metric", "above", "below", "steps"}},
+      {Kind::stall, "stall", {"after_s"}},  {Kind::straggler, "straggler", {"ratio", "steps"}},
+      {Kind::disk, "disk", {"free_below"}}, {Kind::guard, "guard", {}}};
   return entries;
 }
 
@@ -133,7 +133,7 @@ std::string to_string(Kind kind) { return kinds()[static_cast<size_t>(kind)].nam
 const std::vector<Rule>& default_rules() {
   static const std::vector<Rule> rules = [] {
     std::vector<Rule> all;
-    for (const Kind kind : {Kind::failed, Kind::nan, Kind::stall, Kind::disk}) all.emplace_back().kind = kind;
+    for (const Kind kind : {Kind::failed, Kind::nan, Kind::stall, Kind::disk, Kind::guard}) all.emplace_back().kind = kind;
     return all;
   }();
   return rules;

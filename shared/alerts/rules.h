@@ -19,7 +19,7 @@
 
 namespace ringwright::alerts {
 
-enum class Kind { finished, failed, nan, threshold, stall, straggler, disk };
+enum class Kind { finished, failed, nan, threshold, stall, straggler, disk, guard };
 std::string to_string(Kind kind);
 
 struct Rule {
@@ -32,7 +32,7 @@ struct Rule {
   double free_below_bytes = 1 << 30;   // disk
 };
 
-// failed, nan, stall, disk with the values above.
+// failed, nan, stall, disk, guard with the values above. guard: what the support matrix finds in a run that goes on (its rows of level 3).
 const std::vector<Rule>& default_rules();
 
 struct Settings {

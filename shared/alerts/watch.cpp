@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "shared/base/median.h"
 #include "shared/base/text.h"
 #include "shared/history/metric_value.h"
 #include "shared/history/records.h"
+#include "shared/support_matrix/running.h"
 
 namespace ringwright::alerts {
 namespace {
@@ -28,13 +30,11 @@ std::string text_in(const nlohmann::json& body, const char* name) {
   return found != body.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-bool covers(const Rule& rule, const std::string& metric) { return ::fnmatch(rule.metric.c_str(), metric.c_str(), 0) == 0; }
-
-double median(std::vector<double> values) {
-  const size_t middle = values.size() / 2;
-  std::nth_element(values.begin(), values.begin() + static_cast<int64_t>(middle), values.end());
-  return values[middle];
+Alert guard_alert(const std::string& code, const std::string& scope, const std::string& reason, const std::string& fix, int64_t step) {
+  return {"guard", code, fmt::format("{} {}: {}", code, scope, reason), {{"code", code}, {"fix", fix}, {"step", step}}};
 }
+
+bool covers(const Rule& rule, const std::string& metric) { return ::fnmatch(rule.metric.c_str(), metric.c_str(), 0) == 0; }
 
 }  // namespace
 
@@ -44,7 +44,7 @@ std::vector<Alert> RunWatch::note(const wire::Event& event, Clock::time_point no
   std::vector<Alert> found;
   if (!event.body.is_object()) return found;
   note_progress(event, now);
-  if (event.kind == wire::Kind::event) note_state(event, now, found);
+  if (event.kind == wire::Kind::event) note_state(event, now, found), note_guard(event, found);
   if (event.kind == wire::Kind::metric) note_points(event, found);
   if (event.kind == wire::Kind::span) note_span(event, found);
   return found;
@@ -70,6 +70,15 @@ void RunWatch::note_state(const wire::Event& event, Clock::time_point now, std::
   }
 }
 
+// What a worker has found of its own step.
+void RunWatch::note_guard(const wire::Event& event, std::vector<Alert>& found) const {
+  const nlohmann::json& body = event.body;
+  if (text_in(body, "name") != "guard.running") return;
+  if (std::none_of(rules_.begin(), rules_.end(), [](const Rule& rule) { return rule.kind == Kind::guard; })) return;
+  found.push_back(
+      guard_alert(text_in(body, "code"), text_in(body, "scope"), text_in(body, "reason"), text_in(body, "fix"), integer_in(body, "step")));
+}
+
 void RunWatch::note_points(const wire::Event& event, std::vector<Alert>& found) {
   const auto points = event.body.find("points");
   if (points == event.body.end() || !points->is_object()) return;
@@ -87,6 +96,9 @@ void RunWatch::note_point(const std::string& name, double value, const wire::Eve
   const nlohmann::json detail = {{"metric", name}, {"value", history::metric_value_to_json(value)}, {"step", step}, {"rank", event.rank}};
   for (size_t i = 0; i < rules_.size(); ++i) {
     const Rule& rule = rules_[i];
+    if (rule.kind == Kind::guard)
+      for (const auto& each : support_matrix::check_recorded(name, step, value))
+        found.push_back(guard_alert(each.code, each.scope, each.reason, each.fix, step));
     if ((rule.kind != Kind::nan && rule.kind != Kind::threshold) || !covers(rule, name)) continue;
     if (rule.kind == Kind::nan) {
       if (!std::isfinite(value)) found.push_back({"nan", name, fmt::format("{} is {} at step {}", name, text::format_value(value), step), detail});

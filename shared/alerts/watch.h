@@ -40,6 +40,7 @@ class RunWatch {
 
   void note_state(const wire::Event& event, Clock::time_point now, std::vector<Alert>& found);
   void note_points(const wire::Event& event, std::vector<Alert>& found);
+  void note_guard(const wire::Event& event, std::vector<Alert>& found) const;
   void note_point(const std::string& name, double value, const wire::Event& event, std::vector<Alert>& found);
   void note_span(const wire::Event& event, std::vector<Alert>& found);
   void compare_ranks(int64_t step, const StepTimes& times, std::vector<Alert>& found);

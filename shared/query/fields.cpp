@@ -41,7 +41,7 @@ constexpr Entry kEntries[] = {
     {"archived", Type::boolean, "run.archived", "put away; without this field in a query such runs are left out"},
     {"tag", Type::list, "tag.tag", "any of its tags", "FROM tag WHERE tag.run = run.key"},
     {"note", Type::list, "note.text", "any of its notes", "FROM note WHERE note.run = run.key"},
-    {"alert", Type::list, "alert.kind", "any of its alerts: finished, failed, nan, threshold, stall, straggler, disk",
+    {"alert", Type::list, "alert.kind", "any of its alerts: finished, failed, nan, threshold, stall, straggler, disk, guard",
      "FROM alert WHERE alert.run = run.key"}};
 
 constexpr const char* kAxes[] = {"pp", "dp_replicate", "dp_shard", "cp", "tp"};

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace ringwright::support_matrix {
 
 const std::vector<RunningRow>& running_rows() {
@@ -15,7 +17,8 @@ const std::vector<RunningRow>& running_rows() {
        },
        "tokens are counted that were not computed", "look at the token count, and at steps that were skipped"},
       {"RW-GUARD-502", "generation and training",
-       "the mean gap between their log-probabilities is above the limit; it is looked at in runs with rollouts, of which this version has none",
+       "the mean gap between their log-probabilities is above 0.05, by train/token_mult_prob_error of a run that records it: this version has no "
+       "rollouts of its own, an imported run of NeMo RL's may have some",
        [](const RunningFacts& f) { return f.logprob_gap && f.logprob_gap_max && *f.logprob_gap > *f.logprob_gap_max; },
        [](const RunningFacts& f) {
          return fmt::format(
@@ -41,6 +44,11 @@ std::vector<RunningFinding> check_running(const RunningFacts& facts) {
   for (const RunningRow& row : running_rows())
     if (row.holds(facts)) findings.push_back({std::string(row.code), std::string(row.scope), row.says(facts), std::string(row.fix)});
   return findings;
+}
+
+std::vector<RunningFinding> check_recorded(std::string_view metric, int64_t step, double value) {
+  if (metric != kMultProbError || !(value >= 1)) return {};
+  return check_running({.step = step, .logprob_gap = std::log(value), .logprob_gap_max = kLogprobGapMax});
 }
 
 }  // namespace ringwright::support_matrix

@@ -26,9 +26,15 @@ struct RunningRow {
 
 const std::vector<RunningRow>& running_rows();
 
+// The mean of exp(|generation - training|) over the trained tokens of a step, as NeMo RL's runs record it: no less than exp of the mean gap.
+inline constexpr std::string_view kMultProbError = "train/token_mult_prob_error";
+inline constexpr double kLogprobGapMax = 0.05;
+
 struct RunningFinding {
   std::string code, scope, reason, fix;
 };
 std::vector<RunningFinding> check_running(const RunningFacts& facts);
+// What one point of a recorded metric shows; for a name that no row is about, nothing.
+std::vector<RunningFinding> check_recorded(std::string_view metric, int64_t step, double value);
 
 }  // namespace ringwright::support_matrix

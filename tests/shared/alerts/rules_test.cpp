@@ -38,9 +38,10 @@ TEST(AlertSettings, EveryKeyIsRead) {
 TEST(AlertSettings, WithoutRulesTheUsualOnesHold) {
   const Settings settings = read_settings({{"command", "mail -s alert me"}}, place);
   EXPECT_EQ(settings.command, (std::vector<std::string>{"/bin/sh", "-c", "mail -s alert me"}));
-  ASSERT_EQ(settings.rules.size(), 4u);
+  ASSERT_EQ(settings.rules.size(), 5u);
   EXPECT_EQ(to_string(settings.rules[0].kind), "failed");
   EXPECT_EQ(to_string(settings.rules[3].kind), "disk");
+  EXPECT_EQ(to_string(settings.rules[4].kind), "guard");
 }
 
 struct BadRule {

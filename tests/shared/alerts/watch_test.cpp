@@ -152,5 +152,32 @@ TEST_F(Watch, WhatIsKeptIsBounded) {
     for (int rank = 0; rank < 2; ++rank) EXPECT_TRUE(watch.note(span(rank, step, "forward", 5), start_).empty());
 }
 
+TEST_F(Watch, WhatAWorkersGuardFindsIsAnAlert) {
+  const wire::Event found = event(wire::Kind::event,
+                                  {{"name", "guard.running"},
+                                   {"code", "RW-GUARD-503"},
+                                   {"scope", "rank without targets"},
+                                   {"reason", "none of its tokens is trained on"},
+                                   {"fix", "look at the masks"},
+                                   {"step", 7}},
+                                  3);
+  RunWatch watch({rule(Kind::guard)}, 4);
+  const auto alerts = watch.note(found, start_);
+  ASSERT_EQ(kinds(alerts), std::vector<std::string>{"guard:RW-GUARD-503"});
+  EXPECT_EQ(alerts[0].text, "RW-GUARD-503 rank without targets: none of its tokens is trained on");
+  EXPECT_EQ(alerts[0].detail, json({{"code", "RW-GUARD-503"}, {"fix", "look at the masks"}, {"step", 7}}));
+  EXPECT_TRUE(RunWatch({rule(Kind::failed)}, 4).note(found, start_).empty());
+}
+
+// A stream with rollouts (of a talk-only worker, so far) carries what RW-GUARD-502 asks about.
+TEST_F(Watch, AGapBetweenGenerationAndTrainingIsAnAlert) {
+  RunWatch watch({rule(Kind::guard), rule(Kind::nan)}, 1);
+  EXPECT_TRUE(watch.note(metric(1, "train/token_mult_prob_error", 1.02), start_).empty());
+  const auto alerts = watch.note(metric(2, "train/token_mult_prob_error", 1.4), start_);
+  ASSERT_EQ(kinds(alerts), std::vector<std::string>{"guard:RW-GUARD-502"});
+  EXPECT_THAT(alerts[0].text, HasSubstr("step 2"));
+  EXPECT_TRUE(RunWatch({rule(Kind::nan)}, 1).note(metric(2, "train/token_mult_prob_error", 1.4), start_).empty());
+}
+
 }  // namespace
 }  // namespace ringwright::alerts

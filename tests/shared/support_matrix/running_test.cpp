@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <set>
 
 #include "shared/support_matrix/support_matrix.h"
@@ -28,6 +29,18 @@ TEST(RunningRows, ThroughputAboveTheHardwaresPeak) {
 TEST(RunningRows, AGapBetweenGenerationAndTraining) {
   EXPECT_EQ(codes({.logprob_gap = 0.2, .logprob_gap_max = 0.1}), std::vector<std::string>{"RW-GUARD-502"});
   EXPECT_EQ(codes({.logprob_gap = 0.1, .logprob_gap_max = 0.1}), kSilent);
+}
+
+// exp(0.05) = 1.0513.
+TEST(RunningRows, AGapThatARunHasRecorded) {
+  const auto found = check_recorded("train/token_mult_prob_error", 12, 1.2);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].code, "RW-GUARD-502");
+  for (const char* part : {"step 12", "0.182", "0.05"}) EXPECT_NE(found[0].reason.find(part), std::string::npos) << found[0].reason;
+  EXPECT_EQ(check_recorded("train/token_mult_prob_error", 12, std::numeric_limits<double>::infinity()).size(), 1U);
+  for (const double value : {1.0, 1.05, 0.5, std::numeric_limits<double>::quiet_NaN()})
+    EXPECT_TRUE(check_recorded("train/token_mult_prob_error", 12, value).empty()) << value;
+  EXPECT_TRUE(check_recorded("train/loss", 12, 1.2).empty());
 }
 
 TEST(RunningRows, ARankWithMaskedTokensAlone) {
