@@ -134,10 +134,10 @@ void print_traffic(const LayoutReport& report) {
         {each.method, text::format_bytes(received.forward_most), text::format_bytes(received.backward_most), text::format_bytes(received.total)});
   }
   table.print();
-  std::printf("%s\n", styled(fmt::format("one row, {} layer{}, {} heads over {} KV heads of {}, {} bytes an element", report.layers,
-                                         report.layers == 1 ? "" : "s", shape.heads, shape.kv_heads, shape.head_size, shape.element_bytes),
-                             Style::dim)
-                          .c_str());
+  const std::string words =
+      fmt::format("one row, {} layer{}, {} heads over {} KV heads of {}, {} bytes an element; {}", report.layers, report.layers == 1 ? "" : "s",
+                  shape.heads, shape.kv_heads, shape.head_size, shape.element_bytes, report.shape_by);
+  std::printf("%s\n", styled(words, Style::dim).c_str());
 }
 
 }  // namespace
@@ -210,7 +210,8 @@ nlohmann::json layout_json(const LayoutReport& report) {
             {"kv_heads", report.shape.kv_heads},
             {"head_size", report.shape.head_size},
             {"element_bytes", report.shape.element_bytes},
-            {"layers", report.layers}}},
+            {"layers", report.layers},
+            {"of", report.shape_by}}},
           {"bytes_received_per_layer", traffic},
           {"notes", report.notes}};
 }

@@ -34,6 +34,7 @@ struct Question {
   std::string recipe_layout;  // "": the recipe names none, or there is none
   bool packs = false;         // the recipe packs documents
   int64_t chunk = 0;          // of `balanced`, by the recipe; 0: there is none
+  std::optional<recipe::Recipe> recipe = {};
 };
 
 Question from_recipe(const LayoutOptions& options) {
@@ -41,8 +42,9 @@ Question from_recipe(const LayoutOptions& options) {
   if (arguments.files.size() > 1) {
     fail("RW-CLI-011", fmt::format("{} recipes are named", arguments.files.size()), "one recipe", "call it once for each recipe");
   }
-  const recipe::SftConfig config = recipe::sft_config(recipe::load_recipe(arguments.files.front(), arguments.overrides));
-  Question question{config.cp, config.max_total_sequence_length, config.cp_flavour, config.packing.enabled, config.cp_chunk};
+  recipe::Recipe recipe = recipe::load_recipe(arguments.files.front(), arguments.overrides);
+  const recipe::SftConfig config = recipe::sft_config(recipe);
+  Question question{config.cp, config.max_total_sequence_length, config.cp_flavour, config.packing.enabled, config.cp_chunk, std::move(recipe)};
   // A flavour that the recipe chose for another cp is no answer for this one.
   if (options.cp && (*options.cp > 1) != (config.cp > 1)) question.recipe_layout.clear();
   return question;
@@ -158,6 +160,29 @@ layout::AttentionShape shape_of(const LayoutOptions& options, const std::optiona
   return shape;
 }
 
+// Whose sizes are shown, with them where they can be read: --model, else the model that the recipe names.
+struct Model {
+  std::optional<model::ContextParallelConfig> config;
+  std::string words;  // "the model of DIR", or why there is none
+};
+
+Model find_model(const LayoutOptions& options, const Question& question) {
+  if (options.model) return {model::read_context_parallel_config(*options.model), "the model of " + *options.model};
+  if (!question.recipe) return {std::nullopt, "no model is named (--model DIR)"};
+  try {
+    const auto folder = recipe::resolve_name(*question.recipe, recipe::sft_config(*question.recipe).model_name);
+    return {model::read_context_parallel_config(folder), "the recipe's model in " + folder.string()};
+  } catch (const Error& error) {
+    return {std::nullopt, fmt::format("the recipe's model cannot be looked at: {} (--model DIR)", error.parts().what)};
+  }
+}
+
+std::string shape_words(const LayoutOptions& options, const Model& model) {
+  const bool given = options.heads || options.kv_heads || options.head_size || options.element_bytes;
+  if (model.config) return model.words + (given ? ", and options" : "");
+  return (given ? "by options, the others assumed: " : "assumed: ") + model.words;
+}
+
 std::vector<std::string> notes_of(const LayoutOptions& options, const std::optional<model::ContextParallelConfig>& config) {
   std::vector<std::string> notes;
   if (config && config->limits.kind == model::LayerLimits::Kind::window && options.window == 0) {
@@ -197,14 +222,15 @@ Stream stream_of(const LayoutOptions& options, const Question& question, const s
 
 LayoutReport report_layout(const LayoutOptions& options) {
   const Question question = ask(options);
-  std::optional<model::ContextParallelConfig> config;
-  if (options.model) config = model::read_context_parallel_config(*options.model);
+  const Model model = find_model(options, question);
+  const std::optional<model::ContextParallelConfig>& config = model.config;
   const Choice choice = choose(options, question, config);
   layout::Options made{.pad_multiple = options.pad_multiple.value_or(config ? config->pad_multiple : 1),
                        .chunk = options.chunk.value_or(question.chunk > 0 ? question.chunk : layout::kChunkDefault)};
   LayoutReport report{.chosen_by = choice.by,
                       .document_multiple = options.document_multiple.value_or(layout::document_multiple(choice.layout, question.cp, made)),
                       .shape = shape_of(options, config),
+                      .shape_by = shape_words(options, model),
                       .layers = config ? config->layers : 1,
                       .notes = notes_of(options, config)};
   const Stream stream = stream_of(options, question, choice.layout, report.document_multiple);

@@ -36,6 +36,7 @@ struct LayoutReport {
   std::string chosen_by = {};  // why this layout: "--layout", "the recipe", "the family llama", "cp and documents"
   int64_t document_multiple = 1;
   layout::AttentionShape shape = {};
+  std::string shape_by = {};  // whose it is: "the model of DIR", "--heads"; "assumed, ..." where nobody said
   int64_t layers = 1;
   std::vector<MethodTraffic> traffic = {};  // of one layer
   std::vector<std::string> notes = {};      // what the reader should know besides

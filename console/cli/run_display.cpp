@@ -49,6 +49,7 @@ void RunDisplay::show_event(const wire::Event& event) {
     std::fflush(stdout);
     return;
   }
+  if (mode_ == Mode::notes) show_probe(event);
   if (event.kind != wire::Kind::log || !event.body.is_object()) return;
   const std::string level = event.body.value("level", "info");
   if (level != "warn" && level != "error") return;
@@ -59,8 +60,18 @@ void RunDisplay::show_event(const wire::Event& event) {
   show_note(fmt::format("{} {}: {}", who, level, text::printable_lines(text)));
 }
 
+// What a probe's worker says before each of its parts.
+void RunDisplay::show_probe(const wire::Event& event) {
+  if (event.kind != wire::Kind::event || !event.body.is_object() || event.body.value("name", "") != "probe.begins") return;
+  const std::string method = text::printable(event.body.value("method", ""));
+  if (method.empty())
+    show_note("The batch on one rank, to compare with");
+  else
+    show_note(fmt::format("Method {} of {}: {}", event.body.value("number", 0), event.body.value("of", 0), method));
+}
+
 void RunDisplay::show_progress(const RunProgress& progress) {
-  if (mode_ == Mode::json || mode_ == Mode::quiet) return;
+  if (mode_ == Mode::json || mode_ == Mode::quiet || mode_ == Mode::notes) return;
   const auto now = Clock::now();
   if (mode_ == Mode::bar) {
     if (now - shown_at_ < kBarPeriod && !progress.ended()) return;

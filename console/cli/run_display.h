@@ -11,7 +11,8 @@ namespace ringwright::cli {
 
 class RunDisplay {
  public:
-  enum class Mode { bar, lines, json, quiet };  // quiet: warnings and errors alone, on stderr
+  // quiet: warnings and errors alone, on stderr; notes: also what the run is doing.
+  enum class Mode { bar, lines, json, quiet, notes };
   // A bar where stdout is a terminal, unless JSON is asked for.
   static Mode mode_for(bool json);
 
@@ -27,6 +28,7 @@ class RunDisplay {
   void show_summary(const RunProgress& progress, const std::string& run, const std::string& name);
 
  private:
+  void show_probe(const wire::Event& event);
   void clear_bar();
   void draw_bar(const RunProgress& progress);
 

@@ -1,11 +1,9 @@
 #include "console/cli/run_text.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <ctime>
-
 #include "console/cli/terminal.h"
+#include "shared/base/local_time.h"
 #include "shared/base/printable.h"
 
 namespace ringwright::cli {
@@ -24,10 +22,7 @@ constexpr StateStyle kStateStyles[] = {{history::RunState::paused, Style::warnin
 
 }  // namespace
 
-std::string format_time(int64_t time_unix_ns) {
-  if (time_unix_ns == 0) return "-";
-  return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(static_cast<std::time_t>(time_unix_ns / kNsPerSecond)));
-}
+std::string format_time(int64_t time_unix_ns) { return time_unix_ns == 0 ? "-" : text::format_local_time(time_unix_ns); }
 
 std::optional<double> elapsed_seconds(const history::RunRecord& run, int64_t now_unix_ns) {
   const int64_t end = run.ended_unix_ns ? run.ended_unix_ns : now_unix_ns;

@@ -11,6 +11,8 @@
 #include "console/cli/run_text.h"
 #include "console/cli/runs.h"
 #include "console/cli/store_option.h"
+#include "shared/base/printable.h"
+#include "shared/base/text.h"
 #include "shared/exchange/run_archive.h"
 #include "shared/exchange/tensorboard_files.h"
 #include "shared/exchange/text_export.h"
@@ -78,6 +80,14 @@ void write_to_file(const Format& format, const Options& options, const history::
   }
 }
 
+// On stderr: stdout is for what was asked for.
+void tell_what_was_written(const Format& format, const Options& options, const history::RunRecord& run) {
+  std::error_code no_file;
+  const uintmax_t bytes = std::filesystem::file_size(options.output, no_file);
+  fmt::print(stderr, "{} as {} in {}{}\n", run.id, format.name, text::printable(options.output),
+             no_file ? "" : fmt::format(" ({})", text::format_bytes(bytes)));
+}
+
 std::string format_of(const std::string& output) {
   for (const Format& format : kFormats)
     if (output.ends_with(format.ending)) return format.name;
@@ -101,7 +111,12 @@ int export_run(Options options, const Invocation& invocation) {
   const bool to_stdout = options.output.empty() || options.output == "-";
   if (to_stdout && format.binary && ::isatty(STDOUT_FILENO))
     throw Error({"RW-CLI-044", "an archive is nothing for a terminal", "stdout", "-o FILE", "for example: -o " + run.id + ".tar.zst"});
-  to_stdout ? write_in_format(format, reader, run, stdout, "stdout") : write_to_file(format, options, reader, run);
+  if (to_stdout) {
+    write_in_format(format, reader, run, stdout, "stdout");
+    return 0;
+  }
+  write_to_file(format, options, reader, run);
+  tell_what_was_written(format, options, run);
   return 0;
 }
 

@@ -1,17 +1,22 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdio>
 
 #include "console/cli/run_text.h"
 #include "console/cli/runs.h"
 #include "console/cli/store_option.h"
 #include "console/cli/table.h"
+#include "shared/base/median.h"
 #include "shared/base/text.h"
 #include "shared/history/ownership.h"
 #include "shared/query/query.h"
 
 namespace ringwright::cli {
 namespace {
+
+constexpr const char* kSpeed = "perf/tokens_per_s";
+constexpr int64_t kSpeedSteps = 20;
 
 struct Options {
   StoreOption store;
@@ -23,6 +28,16 @@ struct Options {
 std::string last_value(const history::Reader& reader, const std::string& run, const char* metric, std::string (*format)(double)) {
   const auto last = reader.last_metric(run, metric);
   return last ? format(last->value) : "-";
+}
+
+// The first steps of a run are slow, and one that writes a checkpoint is: the last one alone says little.
+std::string usual_speed(const history::Reader& reader, const std::string& run) {
+  const auto range = reader.metric_range(run, kSpeed);
+  if (!range) return "-";
+  std::vector<double> values;
+  for (const history::MetricPoint& point : reader.metric(run, kSpeed, -1, range->last - kSpeedSteps))
+    if (std::isfinite(point.value)) values.push_back(point.value);
+  return values.empty() ? "-" : text::format_short(median(std::move(values)));
 }
 
 void print_table(const history::Reader& reader, const std::vector<history::RunRecord>& runs) {
@@ -40,8 +55,8 @@ void print_table(const history::Reader& reader, const std::vector<history::RunRe
     const history::RunRecord run = printable(raw);
     const auto elapsed = elapsed_seconds(run, wire::now_unix_ns());
     table.add_row({run.id, run.name, styled_state(run.state), run.last_step < 0 ? "-" : std::to_string(run.last_step),
-                   last_value(reader, run.id, "train/loss", text::format_value), last_value(reader, run.id, "perf/tokens_per_s", text::format_short),
-                   format_mesh(run.mesh), format_time(run.started_unix_ns), elapsed ? text::format_elapsed(*elapsed) : "-", run.reason});
+                   last_value(reader, run.id, "train/loss", text::format_value), usual_speed(reader, run.id), format_mesh(run.mesh),
+                   format_time(run.started_unix_ns), elapsed ? text::format_elapsed(*elapsed) : "-", run.reason});
   }
   table.print();
 }
@@ -93,6 +108,7 @@ int list(const Options& options, const Invocation& invocation) {
 
 std::string help_text() {
   std::string text =
+      fmt::format("\nColumns: step and loss are those of the last step; tokens/s is the median of the last {} steps.\n", kSpeedSteps) +
       "\nA query, best in single quotes:\n"
       "  ringwright runs list 'state = failed and mesh.cp >= 2 and loss.last < 2.1 order by started desc limit 20'\n"
       "  ringwright runs list 'recipe.policy.model_name ~ \"qwen\" and started > 2d ago and not tag = bad'\n"

@@ -75,7 +75,8 @@ void build(Command& command, Invocation& invocation) {
   command.add_option("--chunk", layout.chunk, "balanced: tokens that stay together (default 512)");
   command.add_option("--pad-multiple", layout.pad_multiple, "contiguous, deepseek_v4: each rank's slots are a multiple of this");
   command.add_option("--document-multiple", layout.document_multiple, "each document's slot is a multiple of this (default: what the layout needs)");
-  command.add_option("--model", layout.model, "folder with a config.json: its family picks the layout, its heads the bytes");
+  command.add_option("--model", layout.model,
+                     "folder with a config.json, in place of the recipe's model: its family picks the layout, its heads the bytes");
   command.add_option("--heads", layout.heads, "query heads, for the bytes (default 32)");
   command.add_option("--kv-heads", layout.kv_heads, "key and value heads (default 8, with --heads as many)");
   command.add_option("--head-size", layout.head_size, "elements of a head (default 128)");

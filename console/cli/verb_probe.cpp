@@ -139,7 +139,10 @@ int probe(Options options, const Invocation& invocation) {
   const auto store = daemon.at("store").get<std::string>();
   const wire::Endpoints endpoints = own_endpoints();
   const std::string id = wire::ControlClient(endpoints).request("run.launch", launch.request).at("run").get<std::string>();
-  RunDisplay display(RunDisplay::Mode::quiet);
+  RunDisplay display(invocation.json ? RunDisplay::Mode::quiet : RunDisplay::Mode::notes);
+  if (!invocation.json)
+    display.show_note(
+        fmt::format("{}: starting {} ranks ({})", id, launch.request.at("world_size").get<int>(), format_mesh(launch.request.at("mesh"))));
   if (const int code = follow({id, launch.name, store, 0, daemon.value("node_sequence", uint64_t{0})}, endpoints, display); code != 0) return code;
   const std::vector<Result> results = read_results(store, id);
   if (results.empty())

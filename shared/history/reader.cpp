@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "shared/base/local_time.h"
+#include "shared/base/printable.h"
 #include "shared/base/text.h"
 #include "shared/history/reader_impl.h"
 
@@ -9,7 +11,8 @@ namespace ringwright::history {
 namespace {
 
 constexpr char kTagSeparator = '\x1f';  // as in the queries
-constexpr int kJsonDepthMax = 256;      // printing a deeper document could exhaust the stack
+constexpr size_t kCandidatesShownMax = 5, kNameBytesShownMax = 40;
+constexpr int kJsonDepthMax = 256;  // printing a deeper document could exhaust the stack
 
 // How deep the brackets of a JSON text go.
 int depth_of(const std::string& text) {
@@ -102,15 +105,24 @@ std::optional<int64_t> Reader::Impl::find(const std::string& id_or_name) {
 }
 
 std::optional<int64_t> Reader::Impl::find_by_prefix(const std::string& prefix) {
-  std::vector<std::pair<int64_t, std::string>> matches;
-  rows([&](SQLite::Statement& row) { matches.emplace_back(row.getColumn(0).getInt64(), row.getColumn(1).getString()); }, sql::run_find_by_prefix,
-       prefix);
-  if (matches.empty()) return std::nullopt;
-  if (matches.size() == 1) return matches.front().first;
-  std::string ids;
-  for (const auto& [key, id] : matches) ids += (ids.empty() ? "" : ", ") + id;
-  throw Error({"RW-STORE-011", "\"" + prefix + "\" is the beginning of more than one run's id", ids, "a run's id, or enough of it", "add a digit",
-               ExitCode::usage});
+  std::optional<int64_t> only;
+  size_t count = 0;
+  std::string candidates;  // "r_12ab34cd (demo, failed, started 2026-11-30 14:05:01)"
+  rows(
+      [&](SQLite::Statement& row) {
+        only = row.getColumn(0).getInt64();
+        const int64_t started_unix_ns = row.getColumn(4).getInt64();
+        const std::string start = started_unix_ns == 0 ? "not started" : "started " + text::format_local_time(started_unix_ns);
+        if (++count <= kCandidatesShownMax)
+          candidates += (count == 1 ? "" : ", ") + row.getColumn(1).getString() + " (" +
+                        text::excerpt(text::printable(row.getColumn(2).getString()), kNameBytesShownMax) + ", " + row.getColumn(3).getString() +
+                        ", " + start + ")";
+      },
+      sql::run_find_by_prefix, prefix);
+  if (count <= 1) return only;
+  if (count > kCandidatesShownMax) candidates += " and others";
+  throw Error({"RW-STORE-011", "\"" + prefix + "\" is the beginning of more than one run's id", candidates, "a run's id, or enough of it",
+               "add a digit", ExitCode::usage});
 }
 
 Error Reader::Impl::not_found(const std::string& id_or_name) {

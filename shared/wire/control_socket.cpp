@@ -21,10 +21,11 @@ constexpr std::string_view kIpc = "ipc://";
 constexpr int kLinger_ms = 500;
 constexpr int kQueueMax = 1000;
 
-Error unreachable(const std::string& what, const std::string& endpoint) {
-  return Error({"RW-DAEMON-001", what, endpoint, "a running ringwrightd", "see `ringwright daemon status`; start one with `ringwright daemon start`",
-                ExitCode::unreachable});
+Error unreachable(const std::string& what, const std::string& endpoint, const std::string& action) {
+  return Error({"RW-DAEMON-001", what, endpoint, "a running ringwrightd", action, ExitCode::unreachable});
 }
+constexpr const char* kStartOne = "start one with `ringwright daemon start`; `ringwright run` starts one by itself";
+constexpr const char* kLookAtIt = "look into its log, ringwrightd.log beside the history; if it hangs, end its process and start another";
 
 nlohmann::json checked_reply(const nlohmann::json& reply) {
   const int64_t version = reply.value("version", int64_t{0});
@@ -63,10 +64,10 @@ ControlSocket::ControlSocket(zmq::context_t& context, std::string endpoint)
 }
 
 void ControlSocket::send(const nlohmann::json& request, const std::string& op, std::chrono::milliseconds timeout) {
-  if (!somebody_listens(endpoint_)) throw unreachable("no daemon listens; `" + op + "` was not delivered", endpoint_);
+  if (!somebody_listens(endpoint_)) throw unreachable("no daemon listens; `" + op + "` was not delivered", endpoint_, kStartOne);
   const std::string frame = encode_body(request);
   socket_.set(zmq::sockopt::sndtimeo, static_cast<int>(timeout.count()));
-  if (!socket_.send(zmq::buffer(frame))) throw unreachable("the daemon takes no more commands; `" + op + "` was not delivered", endpoint_);
+  if (!socket_.send(zmq::buffer(frame))) throw unreachable("the daemon takes no more commands; `" + op + "` was not delivered", endpoint_, kLookAtIt);
 }
 
 nlohmann::json ControlSocket::request(const std::string& op, nlohmann::json arguments, std::chrono::milliseconds timeout, int cancel_fd) {
@@ -87,7 +88,7 @@ nlohmann::json ControlSocket::request(const std::string& op, nlohmann::json argu
     if (reply.value("id", uint64_t{0}) == last_id_) return checked_reply(reply);  // else: the late answer to a request that was given up
   }
   socket_.set(zmq::sockopt::linger, 0);  // what it has not taken by now would hold us up once more when we close
-  throw unreachable("the daemon does not answer; whether it did `" + op + "` is not known", endpoint_);
+  throw unreachable("the daemon does not answer; whether it did `" + op + "` is not known", endpoint_, kLookAtIt);
 }
 
 }  // namespace ringwright::wire

@@ -102,7 +102,7 @@ SELECT key FROM run WHERE id = ?1;
 SELECT key FROM run WHERE name = ?1 ORDER BY key DESC LIMIT 1;
 
 -- name: run_find_by_prefix
-SELECT key, id FROM run WHERE substr(id, 1, length(?1)) = ?1 ORDER BY key DESC LIMIT 6;
+SELECT key, id, name, state, started_unix_ns FROM run WHERE substr(id, 1, length(?1)) = ?1 ORDER BY key DESC LIMIT 6;
 
 -- name: run_names
 SELECT id, name FROM run ORDER BY key DESC LIMIT 200;

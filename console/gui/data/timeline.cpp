@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "shared/base/median.h"
+
 namespace ringwright::gui {
 namespace {
 
@@ -13,12 +15,7 @@ int64_t overlap_ns(const history::SpanRecord& span, TimeRange range) {
   return std::max<int64_t>(0, std::min(span.end_ns, range.end_ns) - std::max(span.begin_ns, range.begin_ns));
 }
 
-int64_t median(std::vector<int64_t> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
+int64_t median_or_zero(std::vector<int64_t> values) { return values.empty() ? 0 : median(std::move(values)); }
 
 // By rank, then by phase.
 using Busy = std::map<int, std::map<std::string, int64_t>>;
@@ -39,7 +36,7 @@ void find_phase(Straggler& straggler, const Busy& busy) {
       const auto found = phases.find(phase);
       if (rank != straggler.rank) others.push_back(found == phases.end() ? 0 : found->second);
     }
-    const int64_t middle = median(others);
+    const int64_t middle = median_or_zero(others);
     if (its_ns - middle <= most) continue;
     most = its_ns - middle;
     straggler.phase = phase;
@@ -71,7 +68,7 @@ std::optional<Straggler> find_straggler(const Busy& busy) {
   std::vector<int64_t> others;
   for (const auto& [rank, phases] : busy)
     if (rank != slowest->first) others.push_back(computing_ns(phases));
-  const int64_t middle = median(others);
+  const int64_t middle = median_or_zero(others);
   if (static_cast<double>(computing_ns(slowest->second)) < kBehindFrom * static_cast<double>(middle)) return std::nullopt;
   Straggler straggler;
   straggler.rank = slowest->first;

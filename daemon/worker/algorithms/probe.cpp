@@ -99,10 +99,12 @@ ProbeDifferences differences(const Measurement& whole, const Measurement& sharde
 }
 
 std::vector<ProbeResult> probe(LlamaModel& model, const recipe::SftConfig& config, const ProcessGroup& cp_group, const SftTrainerOptions& options,
-                               const std::vector<std::string>& methods, const std::vector<const Row*>& rows) {
+                               const std::vector<std::string>& methods, const std::vector<const Row*>& rows, const ProbeBegins& begins) {
+  begins("");
   const Measurement whole = measure_alone(model, config, options, rows);
   std::vector<ProbeResult> results;
   for (const std::string& method : methods) {
+    begins(method);
     SftTrainerOptions sharded = options;
     sharded.cp_method = method;
     SftTrainer trainer(model, config, cp_group, std::move(sharded));

@@ -3,6 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -46,10 +47,14 @@ struct ProbeResult {
   ProbeDifferences differences;
 };
 
+// Called before each part of a probe: with a method, or with "" for the batch on one rank.
+using ProbeBegins = std::function<void(const std::string& method)>;
+
 // Compares plain training on one rank with training over `cp_group` by each of the methods, on the same rows: the global batch. `options`: as in the
 // run, cp_method aside. Every rank gets the result. Methods that cannot honour the batch's attention are refused, not tried.
-std::vector<ProbeResult> probe(LlamaModel& model, const recipe::SftConfig& config, const ProcessGroup& cp_group, const SftTrainerOptions& options,
-                               const std::vector<std::string>& methods, const std::vector<const Row*>& rows);
+std::vector<ProbeResult> probe(
+    LlamaModel& model, const recipe::SftConfig& config, const ProcessGroup& cp_group, const SftTrainerOptions& options,
+    const std::vector<std::string>& methods, const std::vector<const Row*>& rows, const ProbeBegins& begins = [](const std::string&) {});
 
 // Fields of the event probe.result.
 nlohmann::json to_json(const ProbeResult& result);

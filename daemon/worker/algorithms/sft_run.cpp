@@ -103,7 +103,10 @@ class SftRun {
   // One batch at cp = 1 and at cp = n. The rows are those of the first step; the order of training is not touched.
   std::vector<ProbeResult> probe_methods(const std::vector<std::string>& methods) {
     RowOrder order(static_cast<int64_t>(train_.rows.size()), config_.seed, config_.shuffle);
-    const std::vector<ProbeResult> results = probe(model_, config_, groups_.group("cp"), options_, methods, next_rows(order));
+    const auto begins = [&, number = 0](const std::string& method) mutable {
+      if (rank_ == 0) channel_.event("probe.begins", {{"method", method}, {"number", number++}, {"of", methods.size()}});
+    };
+    const std::vector<ProbeResult> results = probe(model_, config_, groups_.group("cp"), options_, methods, next_rows(order), begins);
     for (const ProbeResult& result : results) {
       if (rank_ == 0) channel_.event("probe.result", to_json(result));
       log(fmt::format("probe: {}: {}", result.method,

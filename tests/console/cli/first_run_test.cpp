@@ -95,10 +95,38 @@ TEST_F(FirstRun, ProbeComparesEveryMethodWithOneRank) {
   const Outcome packs = probe("packed-sft-cp2-thd.yaml", {"policy.train_global_batch_size=16", "policy.sequence_packing.train_mb_tokens=128"});
   EXPECT_EQ(packs.exit_code, 0) << packs.out << packs.err;
   EXPECT_THAT(packs.out, HasSubstr("within the tolerance"));
+  EXPECT_EQ(rows.err, "") << "JSON alone";
+  for (const char* words : {": starting 2 ranks (cp 2)\n", "The batch on one rank, to compare with\n", "Method 1 of 1: "})
+    EXPECT_THAT(packs.err, HasSubstr(words)) << "what it does while it works";
   const Outcome strict = probe("demo-sft-cp2.yaml", {"--tolerance", "1e-12"});
   EXPECT_EQ(strict.exit_code, 1) << "float32 does not agree to 1e-12";
   EXPECT_THAT(strict.out, HasSubstr("differs"));
   EXPECT_EQ(probe("demo-sft-cp1.yaml", {}).exit_code, 2) << "nothing to compare";
+}
+
+// A recipe for NeMo RL's Megatron backend, as what it maps to; relaunched, it needs no mapping.
+TEST_F(FirstRun, AMegatronRecipeRunsMapped) {
+  const std::string file = folder_
+                               .write("megatron.yaml", "defaults: " RINGWRIGHT_SOURCE_DIR
+                                                       "/assets/recipes/demo-sft-cp1.yaml\n"
+                                                       "policy:\n  max_total_sequence_length: 50\n  dtensor_cfg: {enabled: false}\n"
+                                                       "  megatron_cfg:\n    enabled: true\n    context_parallel_size: 2\n"
+                                                       "    optimizer: {optimizer: adam, lr: 0.003, weight_decay: 0.0}\n"
+                                                       "    scheduler: {lr_decay_style: constant, lr_warmup_iters: 0}\n"
+                                                       "sft: {max_num_steps: 2}\ncluster: {gpus_per_node: 2}\n")
+                               .string();
+  EXPECT_THAT(ringwright({"run", file}).err, HasSubstr("RW-GUARD-110"));
+  const Outcome outcome = ringwright({"run", file, "--map", "megatron", "--name", "mapped"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  for (const char* words : {"as this engine takes them", "  policy.megatron_cfg.enabled=false\n", "  ++policy.dtensor_cfg.context_parallel_size=2\n"})
+    EXPECT_THAT(outcome.err, HasSubstr(words));
+  const nlohmann::json record = shown("mapped");
+  EXPECT_EQ(record["mesh"]["cp"], 2);
+  EXPECT_EQ(record["metrics"]["train/lr"]["value"], 0.003);
+  EXPECT_THAT(record["overrides"].dump(), HasSubstr("++policy.optimizer.kwargs.lr=0.003"));
+  EXPECT_EQ(ringwright({"relaunch", "mapped"}).exit_code, 0);
+  EXPECT_EQ(shown("last")["mesh"]["cp"], 2);
+  EXPECT_THAT(ringwright({"run", file, "--map", "megatron", "policy.megatron_cfg.optimizer.optimizer=sgd"}).err, HasSubstr("RW-GUARD-114"));
 }
 
 TEST_F(FirstRun, ARunMayProbeItsFirstBatch) {

@@ -58,6 +58,44 @@ TEST_F(RunFiles, ListTakesAQueryInOneWordOrMany) {
   EXPECT_THAT(refused(2, {"runs", "list", "name = x", "--state", "failed"}), HasSubstr("RW-CLI-046"));
 }
 
+TEST_F(RunFiles, AnIdThatIsCutTooShortListsWhatItMayMean) {
+  const std::string error = refused(2, {"runs", "show", "r_0000000"});
+  EXPECT_THAT(error, HasSubstr("r_0000000b (run-b, finished, "));
+  EXPECT_THAT(error, HasSubstr("r_0000000a (run-a, failed, "));
+  EXPECT_THAT(error, HasSubstr("start"));
+}
+
+TEST_F(RunFiles, SpeedIsTheMedianOfTheLastSteps) {
+  {
+    history::Writer writer(store(), {});
+    writer.create_run(make_run("r_0000000c", "slow-start"));
+    for (int64_t step = 1; step <= 25; ++step)
+      writer.append(metric("r_0000000c", 0, static_cast<uint64_t>(step), step, "perf/tokens_per_s", step <= 5 ? 1 : step == 25 ? 7 : 500));
+    writer.flush();
+  }
+  const std::string list = good({"runs", "list", "name = slow-start"});
+  EXPECT_THAT(list, HasSubstr(" 500 "));
+  EXPECT_THAT(good({"runs", "list", "--help"}), HasSubstr("tokens/s is the median of the last 20 steps"));
+}
+
+// What an imported run of NeMo RL's says of its rollouts (RW-GUARD-502).
+TEST_F(RunFiles, AGapBetweenGenerationAndTrainingIsSaid) {
+  {
+    history::Writer writer(store(), {});
+    writer.create_run(make_run("r_0000000d", "rollouts"));
+    for (int64_t step = 1; step <= 9; ++step)
+      writer.append(metric("r_0000000d", 0, static_cast<uint64_t>(step), step, "train/token_mult_prob_error", step == 4 ? 1.5 : 1.01));
+    writer.flush();
+  }
+  EXPECT_THAT(good({"runs", "show", "rollouts"}), HasSubstr("RW-GUARD-502"));
+  const nlohmann::json guards = json_of({"runs", "show", "rollouts"}).at("guards");
+  ASSERT_EQ(guards.size(), 1u);
+  EXPECT_THAT(guards[0].at("reason").get<std::string>(), HasSubstr("step 4"));
+  EXPECT_THAT(good({"runs", "show", "run-a"}), Not(HasSubstr("RW-GUARD")));
+  good({"runs", "export", "rollouts", "--format", "tensorboard", "-o", "events"});
+  EXPECT_THAT(good({"runs", "import", "events", "--name", "imported"}), HasSubstr("RW-GUARD-502"));
+}
+
 TEST_F(RunFiles, TagsAndNotesArePutOnShownFoundAndTakenOff) {
   EXPECT_THAT(good({"runs", "tag", "run-a", "bad", "spike"}), HasSubstr("r_0000000a bad spike"));
   EXPECT_EQ(found("tag = bad"), "a");
@@ -110,6 +148,14 @@ TEST_F(RunFiles, DiffNamesWhatTheRunsWereStartedWith) {
   EXPECT_THAT(text, Not(HasSubstr("model_name")));
   EXPECT_EQ(json_of({"runs", "diff", "run-a", "run-b", "--recipe"}).at("differences").size(), 1u);
   EXPECT_THAT(good({"runs", "diff", "run-a", "run-a"}), HasSubstr("the same"));
+}
+
+TEST_F(RunFiles, AnExportIntoAFileSaysSoOnStderr) {
+  const Outcome csv = ringwright({"runs", "export", "run-a", "-o", "a.csv"});
+  EXPECT_EQ(csv.exit_code, 0);
+  EXPECT_EQ(csv.out, "");
+  EXPECT_THAT(csv.err, ::testing::MatchesRegex("r_0000000a as csv in a\\.csv \\([0-9]+ B\\)\n"));
+  EXPECT_EQ(ringwright({"runs", "export", "run-a", "--format", "csv"}).err, "") << "to stdout";
 }
 
 TEST_F(RunFiles, AnArchiveGoesToAnotherHistory) {
