@@ -18,4 +18,7 @@ done
 for view in compare investigate; do
   "$bin/ringwright-console" --screenshot "$out/$view-dark.png" --view "$view" --demo 24 --theme dark --scale 1 --size 1600x900
 done
+"$bin/ringwright-console" --screenshot "$out/rollout-dark.png" --view rollout --demo 24 --run grpo-sums-cp2 --theme dark --scale 1 --size 1100x620
+"$bin/ringwright-console" --screenshot "$out/alignment-light.png" --view alignment --demo 24 --run distill-other-tokens-cp2 --theme light --scale 1 --size 1100x520
+"$bin/ringwright-console" --screenshot "$out/memory-dark.png" --view memory --demo 24 --run llama-1b-sft-cp8-long --theme dark --scale 1 --size 1100x620
 ls -l "$out"

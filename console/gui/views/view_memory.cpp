@@ -184,7 +184,12 @@ class ViewMemory : public View {
     text_at(list, {start.x, start.y + px(3)}, fmt::format("rank {}", rank), Role::code, color(Token::text));
     const float top = start.y + px(4), bottom = start.y + height - px(4);
     list->AddRectFilled({left, top}, {left + room, bottom}, color(Token::bg3), px(2));
-    draw_stack(bars, {left, top}, {left + room, bottom}, ImGui::IsItemHovered());
+    const bool hovered = ImGui::IsItemHovered();
+    const int64_t peak = bars.run != nullptr ? peak_bytes(*bars.run, rank).value_or(0) : 0;  // 0: none
+    const float mark = left + room * static_cast<float>(static_cast<double>(peak) / bars.most);
+    const bool on_mark = peak > 0 && hovered && std::abs(ImGui::GetIO().MousePos.x - mark) <= px(kMark + 2);
+    if (on_mark) ImGui::SetTooltip("took %s at most, as measured", bytes_text(peak).c_str());
+    draw_stack(bars, {left, top}, {left + room, bottom}, hovered && !on_mark);
     if (bars.share > 0 && static_cast<double>(bars.share) <= bars.most) {
       const float limit = left + room * static_cast<float>(static_cast<double>(bars.share) / bars.most);
       list->AddLine({limit, start.y + px(1)}, {limit, start.y + height - px(1)}, color(Token::error), px(2));
@@ -194,9 +199,8 @@ class ViewMemory : public View {
     };
     if (bars.run == nullptr) return number(bytes_text(bars.estimate.memory_bytes()), start.x + width, Token::text);
     number(bytes_text(bars.estimate.memory_bytes()), start.x + width - px(kNumberWidth), Token::text2);
-    const std::optional<int64_t> peak = peak_bytes(*bars.run, rank);
-    number(peak ? bytes_text(*peak) : "-", start.x + width, peak ? Token::text : Token::text3);
-    if (peak) draw_mark(list, {left + room * static_cast<float>(static_cast<double>(*peak) / bars.most), start.y + height / 2}, px(kMark));
+    number(peak > 0 ? bytes_text(peak) : "-", start.x + width, peak > 0 ? Token::text : Token::text3);
+    if (peak > 0) draw_mark(list, {mark, start.y + height / 2}, px(kMark));
   }
 
   static void draw_stack(const Bars& bars, ImVec2 low, ImVec2 high, bool hovered) {
