@@ -144,9 +144,7 @@ class SftRun {
     options.cp_flavour = plan_.flavour, options.cp_method = plan_.method;
     options.sharding.chunk = config_.cp_chunk, options.sharding.pad_multiple = plan_.pad_multiple, options.sharding.mask = plan_.mask;
     options.data_parallel = {groups_.group("dp"), groups_.group("dp_cp")};
-    options.span = [this](std::string_view phase, int64_t begin_ns, int64_t end_ns) {
-      channel_.span(phase, trainer_.step_count() + 1, begin_ns, end_ns);
-    };
+    options.span = [this](std::string_view phase, int64_t step, int64_t begin_ns, int64_t end_ns) { channel_.span(phase, step, begin_ns, end_ns); };
     return options;
   }
 

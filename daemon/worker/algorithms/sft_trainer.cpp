@@ -35,9 +35,10 @@ double sum_over_ranks(double value, const ProcessGroup& group) {
 
 class Span {
  public:
-  Span(const SftTrainerOptions& options, std::string_view phase) : options_(options), phase_(phase), begin_ns_(wire::now_unix_ns()) {}
+  Span(const SftTrainerOptions& options, std::string_view phase, int64_t step)
+      : options_(options), phase_(phase), step_(step), begin_ns_(wire::now_unix_ns()) {}
   ~Span() {
-    if (options_.span) options_.span(phase_, begin_ns_, wire::now_unix_ns());
+    if (options_.span) options_.span(phase_, step_, begin_ns_, wire::now_unix_ns());
   }
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;
@@ -45,7 +46,7 @@ class Span {
  private:
   const SftTrainerOptions& options_;
   std::string_view phase_;
-  int64_t begin_ns_;
+  int64_t step_, begin_ns_;
 };
 
 }  // namespace
@@ -94,9 +95,10 @@ at::Tensor SftTrainer::run_local(const LocalMicrobatch& local, bool with_gradien
   const FusedNll nll = fused_linear_nll(hidden_Td, model_.head_weight(), local.targets_BL.reshape(-1), local.weights_BL.reshape(-1));
   const at::Tensor logprobs_BL = nll.logprobs_T.view_as(local.targets_BL);
   reached(flow::Stage::logprobs, logprobs_BL.sizes());
-  if (options_.span) options_.span("forward", forward_begin_ns, wire::now_unix_ns());
+  if (options_.span && with_gradients) options_.span("forward", step_count_ + 1, forward_begin_ns, wire::now_unix_ns());
+  if (options_.span && !with_gradients) options_.span("validation", step_count_, forward_begin_ns, wire::now_unix_ns());
   if (with_gradients) {
-    const Span span(options_, "backward");
+    const Span span(options_, "backward", step_count_ + 1);
     nll.loss.backward();
     reached(flow::Stage::backward);
   }
@@ -142,7 +144,7 @@ SftTrainer::Totals SftTrainer::run_microbatches(const std::vector<const Row*>& g
 SftTrainer::Totals SftTrainer::run_backward(const std::vector<const Row*>& rows, std::vector<at::Tensor>* row_logprobs) {
   optimizer_.zero_grad();
   const Totals totals = run_microbatches(rows, training_rules(config_), true, row_logprobs);
-  const Span span(options_, "reduce");
+  const Span span(options_, "reduce", step_count_ + 1);
   sum_gradients(model_.parameters(), gradient_group());
   reached(flow::Stage::reduce);
   return totals;
@@ -162,7 +164,7 @@ SftStep SftTrainer::step(const std::vector<const Row*>& rows) {
   result.rank_slot_count = rank_slot_count_, result.rank_target_count = rank_target_count_;
   result.loss = totals.loss, result.pack_count = totals.pack_count, result.pack_slot_count = totals.pack_slot_count;
   require_finite(result.loss, "loss", step_count_ + 1);
-  const Span span(options_, "optimizer");
+  const Span span(options_, "optimizer", step_count_ + 1);
   result.grad_norm = gradient_norm(model_.parameters());
   require_finite(result.grad_norm, "gradient norm", step_count_ + 1);
   optimizer_.step(result.learning_rate, clip_coefficient(result.grad_norm, config_.max_grad_norm));

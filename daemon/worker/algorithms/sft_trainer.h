@@ -46,8 +46,9 @@ struct SftTrainerOptions {
   std::string cp_flavour{layout::names::kRoundRobin}, cp_method{layout::names::kRing};
   SharderOptions sharding;  // its padding id is pad_token_id
   DataParallelGroups data_parallel;
-  // Called at the end of each phase: (phase, begin, end), nanoseconds since the epoch.
-  std::function<void(std::string_view phase, int64_t begin_ns, int64_t end_ns)> span;
+  // Called at the end of each phase; times are nanoseconds since the epoch. Of training, `step` is the one that is under way; of validation, whose
+  // forward passes are one phase, the last that is done.
+  std::function<void(std::string_view phase, int64_t step, int64_t begin_ns, int64_t end_ns)> span;
   // Called as each stage of a step ends, in the order and with the shapes that shared/flow describes.
   std::function<void(flow::Stage stage, at::IntArrayRef shape)> stage;
   // How a microbatch is spread, and attended to where it is; empty: by flavour and method, and on one rank not at all. A test puts its own around

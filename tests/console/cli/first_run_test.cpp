@@ -35,7 +35,11 @@ TEST_F(FirstRun, OneAndTwoRanksGiveTheSameLossesAndTheModelLearns) {
   ASSERT_EQ(losses.size(), 50u);
   EXPECT_LT(losses.back()["value"].get<double>(), losses.front()["value"].get<double>() - 0.1);
 
-  const nlohmann::json record = shown("two");
+  const nlohmann::json record = shown("two"), last = json_of({"runs", "phases", "two"});
+  EXPECT_EQ(last["step"], 50) << "no phase of a step counts for the next one";
+  std::vector<std::string> phases;
+  for (const nlohmann::json& phase : last["phases"]) phases.push_back(phase["phase"]);
+  EXPECT_THAT(phases, ::testing::IsSupersetOf({"forward", "backward", "reduce", "optimizer"}));
   EXPECT_EQ(record["state"], "finished");
   ASSERT_EQ(record["checkpoints"].size(), 1u);
   const std::filesystem::path checkpoint = record["checkpoints"][0]["path"].get<std::string>();
