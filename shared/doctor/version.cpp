@@ -1,9 +1,11 @@
 #include "shared/doctor/version.h"
 
+#include <re2/re2.h>
+
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <limits>
-#include <regex>
 #include <tuple>
 
 #include "shared/base/error.h"
@@ -101,23 +103,24 @@ bool satisfies_one(const Version& version, const std::string& specifier) {
 }  // namespace
 
 Version::Version(std::string_view text) {
-  static const std::regex kPattern(
-      R"(^v?(?:(\d+)!)?(\d+(?:\.\d+)*)(?:[-_.]?(alpha|a|beta|b|preview|pre|c|rc)[-_.]?(\d*))?(?:-(\d+)|[-_.]?(post|rev|r)[-_.]?(\d*))?(?:[-_.]?(dev)[-_.]?(\d*))?(?:\+[a-z0-9]+(?:[-_.][a-z0-9]+)*)?$)",
-      std::regex::icase | std::regex::optimize);
+  static const re2::RE2 kPattern(
+      R"((?i)v?(?:(\d+)!)?(\d+(?:\.\d+)*)(?:[-_.]?(alpha|a|beta|b|preview|pre|c|rc)[-_.]?(\d*))?(?:-(\d+)|[-_.]?(post|rev|r)[-_.]?(\d*))?(?:[-_.]?(dev)[-_.]?(\d*))?(?:\+[a-z0-9]+(?:[-_.][a-z0-9]+)*)?)");
   const std::string given = trimmed(text);
-  std::smatch match;
-  if (given.size() > kTextBytesMax || !std::regex_match(given, match, kPattern)) throw no_version(text);
-  const auto number = [&](size_t group) { return match[group].length() ? number_of(match[group].str(), given) : int64_t{0}; };
+  std::array<re2::StringPiece, 10> match;  // the whole, and the pattern's groups
+  if (given.size() > kTextBytesMax || !kPattern.Match(given, 0, given.size(), re2::RE2::ANCHOR_BOTH, match.data(), match.size()))
+    throw no_version(text);
+  const auto part = [&](size_t group) { return std::string(match[group].begin(), match[group].end()); };
+  const auto number = [&](size_t group) { return match[group].empty() ? int64_t{0} : number_of(part(group), given); };
   epoch_ = number(1);
-  numbers_ = numbers_of(match[2], given);
-  if (match[3].matched) {
-    const char kind = match[3].str().front() | 0x20;
+  numbers_ = numbers_of(part(2), given);
+  if (!match[3].empty()) {
+    const char kind = part(3).front() | 0x20;
     pre_kind_ = kind == 'a' ? 0 : kind == 'b' ? 1 : 2;
     pre_ = number(4);
   }
-  if (match[5].matched) post_ = number(5);
-  if (match[6].matched) post_ = number(7);
-  if (match[8].matched) dev_ = number(9);
+  if (!match[5].empty()) post_ = number(5);
+  if (!match[6].empty()) post_ = number(7);
+  if (!match[8].empty()) dev_ = number(9);
 }
 
 std::strong_ordering Version::operator<=>(const Version& other) const {

@@ -1,6 +1,7 @@
 #include "shared/fingerprint/machine.h"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 #include <sqlite3.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <cctype>
 #include <fstream>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -63,10 +63,10 @@ nlohmann::json ports(const fs::path& root) {
 }
 
 std::string driver_version(const fs::path& root) {
-  static const std::regex kVersion("Kernel Module[^0-9]*([0-9]+(?:\\.[0-9]+)+)");
+  static const re2::RE2 kVersion("Kernel Module[^0-9]*([0-9]+(?:\\.[0-9]+)+)");
   const std::string line = first_line(root / "proc/driver/nvidia/version");
-  std::smatch match;
-  return std::regex_search(line, match, kVersion) ? match[1].str() : first_line(root / "sys/module/nvidia/version");
+  std::string version;
+  return re2::RE2::PartialMatch(line, kVersion, &version) ? version : first_line(root / "sys/module/nvidia/version");
 }
 
 nlohmann::json graphics(const fs::path& root) {

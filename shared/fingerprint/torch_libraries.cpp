@@ -2,11 +2,11 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <fstream>
 #include <memory>
 #include <optional>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -19,16 +19,16 @@ constexpr int kCudaMajor = 1000, kCudaMinor = 10;     // 13000 is 13.0
 constexpr int kNcclMajor = 10'000, kNcclMinor = 100;  // 22809 is 2.28.9
 
 // The first group of the first line that has the pattern; "" when the file is not there or has none.
-std::string first_match(const fs::path& file, const std::regex& pattern) {
+std::string first_match(const fs::path& file, const re2::RE2& pattern) {
   std::ifstream stream(file);
-  std::smatch match;
+  std::string version;
   for (std::string line; std::getline(stream, line);)
-    if (std::regex_search(line, match, pattern)) return match[1];
+    if (re2::RE2::PartialMatch(line, pattern, &version)) return version;
   return "";
 }
 
 std::string libtorch_version(const fs::path& folder) {
-  static const std::regex kPython("^__version__ *(?::.*)?= *['\"]([^'\"]+)['\"]"), kHeader("#define +TORCH_VERSION +\"([^\"]+)\"");
+  static const re2::RE2 kPython("^__version__ *(?::.*)?= *['\"]([^'\"]+)['\"]"), kHeader("#define +TORCH_VERSION +\"([^\"]+)\"");
   std::string version = first_match(folder / "version.py", kPython);
   for (const char* header : {"include/torch/headeronly/version.h", "include/torch/csrc/api/include/torch/version.h"})
     if (version.empty()) version = first_match(folder / header, kHeader);
