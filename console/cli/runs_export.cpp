@@ -131,8 +131,13 @@ void build_runs_export(Command& runs, Invocation& invocation) {
   command.add_option("-o,--output", options->output, "where to (default: stdout); a folder for tensorboard").type_name("FILE");
   options->store.add_to(command);
   command.footer(
-      "\n.csv, .json, .jsonl and .tar.zst (an archive) tell the format. NaN and infinities are texts in CSV and JSON. TensorBoard keeps values in\n"
-      "32 bits. An archive holds all that the history has of the run and comes back with: ringwright runs import FILE");
+      "\n.csv, .json, .jsonl and .tar.zst (an archive) tell the format. What each holds of the run, and what comes back with `ringwright runs "
+      "import`:\n"
+      "  archive      all that the history has; comes back whole\n"
+      "  json, jsonl  all but the points that a resume trained anew (of its curves, what is shown); comes back\n"
+      "  tensorboard  the curves, in 32 bits; comes back as a run of its own\n"
+      "  csv          the points alone; does not come back\n"
+      "NaN and infinities are texts in CSV and JSON. Checkpoints' files and the data lie where they are: no export holds them.");
   set_action(command, invocation, [options, &invocation] { return export_run(*options, invocation); });
 }
 

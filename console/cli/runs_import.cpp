@@ -44,9 +44,12 @@ int import(const Options& options, const Invocation& invocation) {
 }  // namespace
 
 void build_runs_import(Command& runs, Invocation& invocation) {
-  Command command = add_subverb(runs, "import", "Bring in runs: an exported archive, or TensorBoard event files");
+  Command command = add_subverb(runs, "import", "Bring in runs: an exported archive, JSON or JSON lines, or TensorBoard event files");
   auto options = std::make_shared<Options>();
-  command.add_option("place", options->place, "an archive, an event file, or a folder in which event files lie, at any depth").required();
+  command
+      .add_option("place", options->place,
+                  "what runs export wrote (archive, .json or .jsonl), an event file, or a folder in which event files lie, at any depth")
+      .required();
   command.add_option("--name", options->name, "the run's name here (default: its own, or the folder's)");
   options->store.add_to(command);
   command.footer(

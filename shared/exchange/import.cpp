@@ -4,6 +4,7 @@
 
 #include "shared/exchange/run_archive.h"
 #include "shared/exchange/tensorboard_files.h"
+#include "shared/exchange/text_import.h"
 #include "shared/fingerprint/inputs.h"
 #include "shared/history/edits.h"
 #include "shared/history/store.h"
@@ -79,11 +80,17 @@ std::string whole_path(const fs::path& place) {
   return (failure ? place : whole).lexically_normal().string();
 }
 
-ImportReport import_archive(const fs::path& store, const fs::path& file, const std::string& name) {
+TextExport read_whole_archive(const fs::path& file, const TakeRow& take) { return {read_archive(file, take), {}}; }
+
+// One run in one file, which is read to its end first and then once more into the store.
+ImportReport import_file(const fs::path& store, const fs::path& file, const std::string& name) {
+  const auto read = begins_like_json(file) ? read_text_export : read_whole_archive;
   ImportReport report;
-  history::RunRecord run = read_archive(file, [&](Row&& row) {
+  TextExport content = read(file, [&](Row&& row) {
     if (const auto* series = std::get_if<SeriesPoints>(&row)) report.points += series->points.size();
   });
+  history::RunRecord& run = content.run;
+  report.notes = std::move(content.notes);
   if (!name.empty()) run.name = name;
   if (!history::is_final(run.state)) {
     report.notes.push_back("the run was " + std::string(history::to_string(run.state)) + " when it was exported");
@@ -107,7 +114,7 @@ ImportReport import_archive(const fs::path& store, const fs::path& file, const s
   run.fingerprint = nlohmann::json();  // comes with the rows
   run.archived = false;                // it is wanted now
   editor.import_run(run, [&](history::RunImport& import) {
-    read_archive(file, [&](Row&& row) { std::visit(IntoHistory{import}, row); });
+    read(file, [&](Row&& row) { std::visit(IntoHistory{import}, row); });
     import.add_fingerprint(run.segment, "import", {{"imported", {{"xxh3", xxh3}}}});
   });
   return report;
@@ -153,7 +160,7 @@ bool is_event_files(const fs::path& place) {
 
 std::vector<ImportReport> import_runs(const fs::path& store, const fs::path& place, const std::string& name) {
   if (is_event_files(place)) return import_tensorboard(store, place, name);
-  return {import_archive(store, place, name)};
+  return {import_file(store, place, name)};
 }
 
 }  // namespace ringwright::exchange

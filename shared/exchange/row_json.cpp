@@ -48,6 +48,11 @@ json series_to_json(const SeriesPoints& series) {
   return row;
 }
 
+history::MetricPoint checked(history::MetricPoint point) {
+  if (point.step < 0) throw std::invalid_argument("a point has step " + std::to_string(point.step));
+  return point;
+}
+
 SeriesPoints series_from_json(const json& row) {
   SeriesPoints series{text_of(row, "metric"), rank_of(row), at_least(1, row, "segment"), {}};
   if (series.metric.empty()) throw std::invalid_argument("a metric has no name");
@@ -55,11 +60,9 @@ SeriesPoints series_from_json(const json& row) {
   if (!steps.is_array() || values.size() != steps.size() || tokens.size() != steps.size() || times.size() != steps.size())
     throw std::invalid_argument("the lists of a series differ in length");
   series.points.reserve(steps.size());
-  for (size_t i = 0; i < steps.size(); ++i) {
+  for (size_t i = 0; i < steps.size(); ++i)
     series.points.push_back(
-        {integer(steps.at(i)), history::metric_value_from_json(values.at(i)), integer(tokens.at(i)), integer(times.at(i)), series.rank});
-    if (series.points.back().step < 0) throw std::invalid_argument("a point has step " + std::to_string(series.points.back().step));
-  }
+        checked({integer(steps.at(i)), history::metric_value_from_json(values.at(i)), integer(tokens.at(i)), integer(times.at(i)), series.rank}));
   return series;
 }
 
@@ -114,6 +117,7 @@ history::RunCounters counters_from_json(const json& row) {
 // One entry for each alternative of Row, in its order.
 struct RowFile {
   const char* name;
+  const char* type;
   json (*write)(const Row& row);
   Row (*read)(const json& row);
 };
@@ -124,51 +128,65 @@ json write_row(const Row& row) {
 }
 
 const RowFile kFiles[] = {
-    {"metrics", [](const Row& row) { return series_to_json(std::get<SeriesPoints>(row)); },
+    {"metrics", "metric", [](const Row& row) { return series_to_json(std::get<SeriesPoints>(row)); },
      [](const json& row) { return Row(series_from_json(row)); }},
-    {"segments", write_row<history::SegmentRecord>, [](const json& row) { return Row(segment_from_json(row)); }},
-    {"fingerprints",
+    {"segments", "segment", write_row<history::SegmentRecord>, [](const json& row) { return Row(segment_from_json(row)); }},
+    {"fingerprints", "fingerprint",
      [](const Row& row) {
        const auto& print = std::get<FingerprintRow>(row);
        return json{{"segment", print.segment}, {"source", print.source}, {"content", print.content}};
      },
      [](const json& row) { return Row(FingerprintRow{at_least(1, row, "segment"), text_of(row, "source"), row.at("content")}); }},
-    {"logs", write_row<history::LogLine>,
+    {"logs", "log", write_row<history::LogLine>,
      [](const json& row) {
        return Row(history::LogLine{0, integer(row.at("time_unix_ns")), rank_of(row), text_of(row, "level"), text_of(row, "text")});
      }},
-    {"events", [](const Row& row) { return event_to_json(std::get<wire::Event>(row)); }, [](const json& row) { return Row(event_from_json(row)); }},
-    {"samples", write_row<history::SampleRecord>,
+    {"events", "event", [](const Row& row) { return event_to_json(std::get<wire::Event>(row)); },
+     [](const json& row) { return Row(event_from_json(row)); }},
+    {"samples", "sample", write_row<history::SampleRecord>,
      [](const json& row) { return Row(history::SampleRecord{integer(row.at("step")), rank_of(row), row.at("body")}); }},
-    {"spans", write_row<history::SpanRecord>,
+    {"spans", "span", write_row<history::SpanRecord>,
      [](const json& row) {
        return Row(
            history::SpanRecord{rank_of(row), integer(row.at("step")), text_of(row, "phase"), integer(row.at("begin_ns")), integer(row.at("end_ns"))});
      }},
-    {"checkpoints", write_row<history::CheckpointRecord>,
+    {"checkpoints", "checkpoint", write_row<history::CheckpointRecord>,
      [](const json& row) {
        return Row(history::CheckpointRecord{at_least(0, row, "step"), text_of(row, "path"), bytes_of(row, "bytes"), integer(row.at("time_unix_ns"))});
      }},
-    {"ranks", write_row<history::RankStatus>,
+    {"ranks", "rank", write_row<history::RankStatus>,
      [](const json& row) {
        return Row(history::RankStatus{rank_of(row), integer(row.at("step")), integer(row.at("time_unix_ns")), bytes_of(row, "resident_bytes"),
                                       bytes_of(row, "resident_bytes_max"), row.at("cpu_seconds").get<double>()});
      }},
-    {"notes", write_row<history::NoteRecord>,
+    {"notes", "note", write_row<history::NoteRecord>,
      [](const json& row) { return Row(history::NoteRecord{0, integer(row.at("time_unix_ns")), text_of(row, "author"), text_of(row, "text")}); }},
-    {"alerts", write_row<history::AlertRecord>, [](const json& row) { return Row(alert_from_json(row)); }},
-    {"counters", write_row<history::RunCounters>, [](const json& row) { return Row(counters_from_json(row)); }}};
+    {"alerts", "alert", write_row<history::AlertRecord>, [](const json& row) { return Row(alert_from_json(row)); }},
+    {"counters", "counters", write_row<history::RunCounters>, [](const json& row) { return Row(counters_from_json(row)); }}};
 static_assert(std::size(kFiles) == std::variant_size_v<Row>);
 
 }  // namespace
 
 std::string file_of(const Row& row) { return kFiles[row.index()].name; }
+std::string type_of(const Row& row) { return kFiles[row.index()].type; }
+
+std::string file_of_type(std::string_view type) {
+  for (const RowFile& file : kFiles)
+    if (type == file.type) return file.name;
+  return "";
+}
+
 json row_to_json(const Row& row) { return kFiles[row.index()].write(row); }
 
 Row row_from_json(std::string_view name, const json& row) {
   for (const RowFile& file : kFiles)
     if (name == file.name) return file.read(row);
   throw std::out_of_range("no file of ours");
+}
+
+history::MetricPoint point_from_json(const json& row) {
+  return checked({integer(row.at("step")), history::metric_value_from_json(row.at("value")), integer(row.at("tokens")),
+                  integer(row.at("time_unix_ns")), rank_of(row)});
 }
 
 history::RunRecord run_from_json(const json& row) {

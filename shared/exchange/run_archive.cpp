@@ -11,7 +11,7 @@
 #include "shared/exchange/archive_file.h"
 #include "shared/exchange/record_json.h"
 #include "shared/exchange/row_json.h"
-#include "shared/exchange/text_export.h"
+#include "shared/exchange/run_content.h"
 #include "shared/fingerprint/inputs.h"
 
 namespace ringwright::exchange {
@@ -27,7 +27,6 @@ constexpr size_t kNumberDigits = 5;
 constexpr size_t kFileBytes = size_t{4} << 20;  // a file of rows ends with the row that goes beyond
 constexpr size_t kPointsPerRow = 4096;
 constexpr int kNestingMax = 64;
-constexpr size_t kAllRows = SIZE_MAX;
 
 // Collects rows into files.
 class Builder {
@@ -73,7 +72,8 @@ class Builder {
   uint64_t rows_ = 0;
 };
 
-void add_points(Builder& builder, const history::Reader& reader, const history::RunRecord& run, const std::vector<history::SegmentRecord>& segments) {
+void add_points(Builder& builder, const history::Reader& reader, const history::RunRecord& run) {
+  const std::vector<history::SegmentRecord> segments = reader.segments(run.id);
   for_each_series(reader, run.id, [&](const std::string& metric, int rank) {
     for (const history::SegmentRecord& segment : segments) {
       const std::vector<history::MetricPoint> points = reader.metric(run.id, metric, rank, -1, segment.segment);
@@ -84,24 +84,6 @@ void add_points(Builder& builder, const history::Reader& reader, const history::
       }
     }
   });
-}
-
-void add_fingerprints(Builder& builder, const history::RunRecord& run) {
-  json own = run.fingerprint.is_object() ? run.fingerprint : json::object();
-  const json workers = own.value("workers", json::object());
-  own.erase("workers");
-  if (!own.empty()) builder.add(FingerprintRow{run.segment, "daemon", own});
-  for (const auto& [source, content] : workers.items()) builder.add(FingerprintRow{run.segment, source, content});
-}
-
-template <class Records>
-void add_all(Builder& builder, const Records& records) {
-  for (const auto& record : records) builder.add(Row(record));
-}
-template <class Records>
-void add_all_reversed(Builder& builder, Records records) {
-  std::reverse(records.begin(), records.end());
-  add_all(builder, records);
 }
 
 Error damaged(const ArchiveReader& archive, const std::string& what) {
@@ -209,19 +191,11 @@ class Loader {
 void export_archive(const history::Reader& reader, const history::RunRecord& run, const std::function<void(const std::string&)>& write) {
   Builder builder(write);
   builder.add_run(run);
-  builder.add(reader.counters(run.id));
-  const std::vector<history::SegmentRecord> segments = reader.segments(run.id);
-  add_all(builder, segments);
-  add_fingerprints(builder, run);
-  add_points(builder, reader, run, segments);
-  for_each_log(reader, run.id, [&](const history::LogLine& line) { builder.add(line); });
-  add_all_reversed(builder, reader.run_events(run.id, kAllRows));
-  add_all_reversed(builder, reader.samples(run.id, kAllRows));
-  add_all(builder, reader.spans(run.id, INT64_MIN, INT64_MAX));
-  add_all(builder, reader.checkpoints(run.id));
-  add_all(builder, reader.rank_statuses(run.id));
-  add_all(builder, reader.notes(run.id));
-  add_all_reversed(builder, reader.alerts(run.id));
+  const TakeRow add = [&](Row&& row) { builder.add(row); };
+  for_each_row_before_points(reader, run, add);
+  for_each_fingerprint(run, add);
+  add_points(builder, reader, run);
+  for_each_row_after_points(reader, run, add);
   builder.finish();
 }
 

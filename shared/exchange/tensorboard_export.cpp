@@ -6,8 +6,8 @@
 #include <memory>
 #include <set>
 
+#include "shared/exchange/run_content.h"
 #include "shared/exchange/tensorboard_files.h"
-#include "shared/exchange/text_export.h"
 #include "shared/tensorboard/event.h"
 #include "shared/tensorboard/record_file.h"
 

@@ -110,29 +110,55 @@ Error bad_export(const std::string& file, size_t line, const std::string& why) {
                 "a history file, or what `ringwright runs export --format jsonl` wrote", "export the run again"});
 }
 
+void take_metric(const json& row, Collector& collector) {
+  collector.point(row.at("metric").get<std::string>(),
+                  {row.at("step").get<int64_t>(), history::metric_value_from_json(row.at("value")), row.value("tokens", int64_t{-1}),
+                   row.at("time_unix_ns").get<int64_t>(), row.value("rank", 0)});
+}
+
+void take_log(const json& row, Collector& collector) {
+  collector.add(wire::Kind::log, row.value("rank", 0), row.at("time_unix_ns").get<int64_t>(),
+                {{"level", row.value("level", "info")}, {"text", row.value("text", "")}});
+}
+
+void take_event(const json& row, Collector& collector) {
+  const json& body = row.at("body");
+  if (row.at("kind_number").get<int>() == static_cast<int>(wire::Kind::event) && !is_own(body.value("name", "")))
+    collector.add(wire::Kind::event, row.value("rank", 0), row.at("time_unix_ns").get<int64_t>(), body);
+}
+
+void take_checkpoint(const json& row, Collector& collector) {
+  json body = {{"name", "checkpoint.saved"}, {"step", row.at("step")}, {"path", row.at("path")}, {"bytes", row.value("bytes", uint64_t{0})}};
+  collector.add(wire::Kind::event, 0, row.value("time_unix_ns", int64_t{0}), std::move(body));
+}
+
+void take_span(const json& row, Collector& collector) {
+  collector.span({row.value("rank", 0), row.at("step").get<int64_t>(), row.at("phase").get<std::string>(), row.at("begin_ns").get<int64_t>(),
+                  row.at("end_ns").get<int64_t>()});
+}
+
+void take_sample(const json& row, Collector& collector) {
+  collector.sample(row.at("step").get<int64_t>(), row.value("rank", 0), row.at("body").get<json::object_t>());
+}
+
+// The lines of an export, and whether they are only taken where it has no events. What no worker sends, since it is of the run that was recorded, is
+// passed over.
+struct Line {
+  const char* type;
+  void (*take)(const json& row, Collector& collector);
+  bool is_event_too = false;
+};
+constexpr Line kLines[] = {{"metric", take_metric}, {"log", take_log},       {"event", take_event}, {"checkpoint", take_checkpoint, true},
+                           {"span", take_span},     {"sample", take_sample}, {"counters", nullptr}, {"segment", nullptr},
+                           {"rank", nullptr},       {"note", nullptr},       {"alert", nullptr},    {"end", nullptr}};
+constexpr int kFirstVersionWithEvents = 2;
+
 // False: a kind of row that is not known here.
-bool take_row(const json& row, Collector& collector, Recording& recording) {
-  const std::string type = row.at("type").get<std::string>();
-  if (type == "run") {
-    recording.rank_count = std::max(1, row.value("world_size", 1));
-  } else if (type == "metric") {
-    collector.point(row.at("metric").get<std::string>(),
-                    {row.at("step").get<int64_t>(), history::metric_value_from_json(row.at("value")), row.value("tokens", int64_t{-1}),
-                     row.at("time_unix_ns").get<int64_t>(), row.value("rank", 0)});
-  } else if (type == "log") {
-    collector.add(wire::Kind::log, row.value("rank", 0), row.at("time_unix_ns").get<int64_t>(),
-                  {{"level", row.value("level", "info")}, {"text", row.value("text", "")}});
-  } else if (type == "checkpoint") {
-    json body = {{"name", "checkpoint.saved"}, {"step", row.at("step")}, {"path", row.at("path")}, {"bytes", row.value("bytes", uint64_t{0})}};
-    collector.add(wire::Kind::event, 0, row.value("time_unix_ns", int64_t{0}), std::move(body));
-  } else if (type == "sample") {
-    collector.sample(row.at("step").get<int64_t>(), row.value("rank", 0), row.at("body").get<json::object_t>());
-  } else if (type == "span") {
-    collector.span({row.value("rank", 0), row.at("step").get<int64_t>(), row.at("phase").get<std::string>(), row.at("begin_ns").get<int64_t>(),
-                    row.at("end_ns").get<int64_t>()});
-  } else {
-    return false;
-  }
+bool take_row(const json& row, bool has_events, Collector& collector) {
+  const auto type = row.at("type").get<std::string>();
+  const Line* line = std::find_if(std::begin(kLines), std::end(kLines), [&](const Line& entry) { return type == entry.type; });
+  if (line == std::end(kLines)) return false;
+  if (line->take && !(line->is_event_too && has_events)) line->take(row, collector);
   return true;
 }
 
@@ -145,11 +171,13 @@ Recording read_export(const wire::TalkPlan& plan, int rank) {
   const json first = json::parse(text, nullptr, false);
   if (!first.is_object() || first.value("type", json()) != "run") throw bad_export(plan.from, 1, "the first line is not a run");
   recording.rank_count = first.contains("world_size") && first["world_size"].is_number_integer() ? std::max(1, first["world_size"].get<int>()) : 1;
+  const json version = first.value("export_version", json(1));
+  const bool has_events = version.is_number_integer() && version.get<int64_t>() >= kFirstVersionWithEvents;
   Collector collector(rank % recording.rank_count);
   for (size_t line = 2; std::getline(stream, text); ++line) {
     if (text.empty()) continue;
     try {
-      if (!take_row(json::parse(text), collector, recording)) ++recording.rows_skipped;
+      if (!take_row(json::parse(text), has_events, collector)) ++recording.rows_skipped;
     } catch (const json::exception& error) {
       throw bad_export(plan.from, line, error.what());
     }

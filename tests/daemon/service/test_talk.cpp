@@ -149,6 +149,27 @@ TEST(Recording, OfAnExportIsTheSame) {
   EXPECT_EQ(recording.rows_skipped, 1u);
 }
 
+// Since exports have the events, a checkpoint is not told twice, and what is of the recorded run alone is not told at all.
+TEST(Recording, OfAnExportWithEventsHasEachOnce) {
+  const TemporaryFolder folder;
+  const auto file = folder.write("run.jsonl", R"({"type":"run","id":"r_1","world_size":1,"export_version":2})"
+                                              "\n"
+                                              R"({"type":"event","kind_number":3,"rank":0,"time_unix_ns":40,"body":{"name":"checkpoint.saved"}})"
+                                              "\n"
+                                              R"({"type":"event","kind_number":3,"rank":-1,"time_unix_ns":41,"body":{"name":"run.state"}})"
+                                              "\n"
+                                              R"({"type":"checkpoint","step":1,"path":"/x","bytes":3,"time_unix_ns":40})"
+                                              "\n"
+                                              R"({"type":"note","author":"a","text":"n","time_unix_ns":1})"
+                                              "\n"
+                                              R"({"type":"end","lines":5})"
+                                              "\n");
+  const Recording recording = read_recording({.from = file.string()}, 0);
+  ASSERT_EQ(recording.events.size(), 1u);
+  EXPECT_EQ(recording.events[0].body["name"], "checkpoint.saved");
+  EXPECT_EQ(recording.rows_skipped, 0u);
+}
+
 TEST(Recording, WhatIsNoneIsRefusedWithItsPlace) {
   const TemporaryFolder folder;
   const auto refused = [&](const std::string& file) { return test::error_of([&] { read_recording({.from = file}, 0); }); };

@@ -66,7 +66,7 @@ inline std::string everything(const std::filesystem::path& store, const std::str
   std::string text;
   export_jsonl(reader, run, [&](const std::string& line) {
     nlohmann::json row = nlohmann::json::parse(line);
-    row.erase("node_sequence");  // another node numbers in its own way
+    for (const char* own : {"node_sequence", "key"}) row.erase(own);  // another node numbers in its own way
     text += row.dump() + "\n";
   });
   return text;
