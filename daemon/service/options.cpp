@@ -13,6 +13,7 @@
 #include "shared/base/host.h"
 #include "shared/base/paths.h"
 #include "shared/base/text.h"
+#include "shared/wire/control.h"
 
 namespace ringwright::service {
 namespace {
@@ -126,10 +127,10 @@ void complete(Options& options, const Config& config) {
   options.store = std::filesystem::absolute(options.store);
   if (options.worker_program.empty()) options.worker_program = program_beside_this_one("ringwright-worker");
   options.worker_program = std::filesystem::absolute(options.worker_program);
-  if (options.runtime_directory.empty())
-    options.runtime_directory = paths::runtime_directory();
-  else
-    options.runtime_directory = paths::private_directory(std::filesystem::absolute(options.runtime_directory));
+  const std::filesystem::path sockets =
+      options.runtime_directory.empty() ? paths::default_runtime_directory() : std::filesystem::absolute(options.runtime_directory);
+  wire::endpoints_in(sockets);  // a path that is too long is an error before anything is made
+  options.runtime_directory = paths::private_directory(sockets);
   std::error_code failure;
   std::filesystem::create_directories(options.store.parent_path() / "runs", failure);
   if (failure)

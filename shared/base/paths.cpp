@@ -19,9 +19,15 @@ std::filesystem::path home() {
   return home && *home ? home : "/";
 }
 
-std::filesystem::path xdg(const char* variable, const char* fallback_below_home) {
+// Nothing where it is unset, or relative: the daemon works in another folder than who started it.
+const char* absolute_path_in(const char* variable) {
   const char* value = std::getenv(variable);
-  return value && *value ? std::filesystem::path(value) : home() / fallback_below_home;
+  return value && *value == '/' ? value : nullptr;
+}
+
+std::filesystem::path xdg(const char* variable, const char* fallback_below_home) {
+  const char* value = absolute_path_in(variable);
+  return value ? std::filesystem::path(value) : home() / fallback_below_home;
 }
 
 void make_private_directory(const std::filesystem::path& directory) {
@@ -45,12 +51,12 @@ std::filesystem::path cache_directory() {
   return own && *own ? std::filesystem::path(own) : xdg("XDG_CACHE_HOME", ".cache") / "ringwright";
 }
 
-std::filesystem::path runtime_directory() {
-  const char* base = std::getenv("XDG_RUNTIME_DIR");
-  std::filesystem::path directory =
-      base && *base ? std::filesystem::path(base) / "ringwright" : std::filesystem::path("/tmp/ringwright-" + std::to_string(::getuid()));
-  return private_directory(directory);
+std::filesystem::path default_runtime_directory() {
+  const char* base = absolute_path_in("XDG_RUNTIME_DIR");
+  return base ? std::filesystem::path(base) / "ringwright" : std::filesystem::path("/tmp/ringwright-" + std::to_string(::getuid()));
 }
+
+std::filesystem::path runtime_directory() { return private_directory(default_runtime_directory()); }
 
 std::filesystem::path private_directory(const std::filesystem::path& directory) {
   make_private_directory(directory);

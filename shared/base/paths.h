@@ -1,4 +1,5 @@
-// Where Ringwright keeps things, by the XDG base directory rules. Nothing here creates a file except runtime_directory().
+// Where Ringwright keeps things, by the XDG base directory rules (a variable with a relative path counts as unset). Nothing here creates a file
+// except runtime_directory() and private_directory().
 #pragma once
 
 #include <filesystem>
@@ -14,7 +15,9 @@ std::filesystem::path default_store();
 std::filesystem::path config_directory();
 // $RINGWRIGHT_CACHE, else $XDG_CACHE_HOME/ringwright, else ~/.cache/ringwright.
 std::filesystem::path cache_directory();
-// $XDG_RUNTIME_DIR/ringwright, else /tmp/ringwright-<uid>; made with mode 0700 if absent. Throws Error RW-PATH-001 when it
+// $XDG_RUNTIME_DIR/ringwright, else /tmp/ringwright-<uid>.
+std::filesystem::path default_runtime_directory();
+// The same, made with mode 0700 if absent. Throws Error RW-PATH-001 when it
 // belongs to another user or is open to others.
 std::filesystem::path runtime_directory();
 // Makes `directory` with mode 0700 if it is absent, and returns it. Throws Error RW-PATH-001 as above.

@@ -199,7 +199,8 @@ void Database::check_schema(Access access) {
   if (access == Access::read) return check_readable();
   if (schema_ > newest_schema())
     throw other_schema(file_, newer_schema(schema_), "schema " + std::to_string(newest_schema()) + " or older to write it",
-                       "update Ringwright, or use another file with --store FILE; ringwright runs can still look into this one");
+                       std::string("update Ringwright, or use another file with --store FILE") +
+                           (readable_by_this_program() ? "; ringwright runs can still look into this one" : ""));
   if (connection_->execAndGet("PRAGMA journal_mode = WAL").getString() != "wal")
     throw no_history(file_, "the history file's disk does not support a write-ahead log", "name a file on a local disk with --store FILE");
   migrate(schema_);
@@ -211,10 +212,18 @@ void Database::check_readable() {
     throw other_schema(file_, "the history file has schema " + std::to_string(schema_) + ", this program reads " + std::to_string(newest_schema()),
                        "a file that a daemon of this version has opened", "run: ringwright daemon start (it migrates the file)");
   if (schema_ == newest_schema()) return;
-  SQLite::Statement oldest(*connection_, "SELECT readable_by FROM node");
-  if (!oldest.executeStep() || oldest.getColumn(0).getInt() > newest_schema())
+  if (!readable_by_this_program())
     throw other_schema(file_, newer_schema(schema_), "schema " + std::to_string(newest_schema()) + ", or one that its programs can read",
                        "update Ringwright, or use another file with --store FILE");
+}
+
+// A schema to come may not say it in this way any more: then it is not for us.
+bool Database::readable_by_this_program() const {
+  if (!connection_->tableExists("node")) return false;
+  SQLite::Statement columns(*connection_, "SELECT count(*) FROM pragma_table_info('node') WHERE name = 'readable_by'");
+  if (!columns.executeStep() || columns.getColumn(0).getInt() == 0) return false;
+  SQLite::Statement oldest(*connection_, "SELECT readable_by FROM node");
+  return oldest.executeStep() && oldest.getColumn(0).getInt() <= newest_schema();
 }
 
 // What the migrations make in an empty database has to be there.

@@ -61,6 +61,7 @@ class Database {
   void open_for_reading();
   void check_schema(Access access);
   void check_readable();
+  bool readable_by_this_program() const;  // of a newer schema
   void migrate(int from);
   void check_tables();
 

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <optional>
 #include <set>
@@ -93,6 +95,52 @@ TEST(Daemon, BadInputIsOneErrorAndItsCode) {
       << "this is no database, and it is long enough to be looked at as one............................";
   text = output_of(daemon_command(folder) + "--foreground", status);
   EXPECT_EQ(WEXITSTATUS(status), 6) << text;
+}
+
+// A service manager hears when it may be asked, and when it ends.
+TEST(Daemon, TellsAServiceManagerThatItIsReadyAndThatItStops) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "notify";
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strcpy(address.sun_path, path.c_str());
+  const int manager = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(::bind(manager, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  const timeval patience{20, 0};
+  ASSERT_EQ(::setsockopt(manager, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), 0);
+  const auto heard = [&] {
+    char bytes[64] = {};
+    const ssize_t length = ::recv(manager, bytes, sizeof bytes, 0);
+    return std::string(bytes, length > 0 ? static_cast<size_t>(length) : 0);
+  };
+  Environment variables = clean_environment(folder.path());
+  variables["NOTIFY_SOCKET"] = path;
+  Program daemon(folder.path(), {"--foreground"}, "ringwrightd", variables);
+  EXPECT_EQ(heard(), "READY=1");
+  wire::ControlClient client(wire::endpoints_in(folder / "ringwright"));
+  const nlohmann::json status = client.request("status");
+  EXPECT_EQ(status["pid"], daemon.pid()) << "ready: it answers";
+  EXPECT_EQ(status["orphan_grace_s"], 30) << "nobody has set it";
+  ::kill(daemon.pid(), SIGTERM);
+  EXPECT_EQ(heard(), "STOPPING=1");
+  EXPECT_EQ(daemon.wait().exit_code, 0);
+  ::close(manager);
+}
+
+// A folder for sockets that will not do is found before a history is made.
+TEST(Daemon, AFolderForSocketsThatWillNotDoIsRefusedAndNothingIsMade) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "open");
+  std::filesystem::permissions(folder / "open", std::filesystem::perms(0755));
+  const std::pair<std::string, const char*> cases[] = {{folder / std::string(100, 'r'), "RW-PATH-002"}, {folder / "open", "RW-PATH-001"}};
+  for (const auto& [place, code] : cases) {
+    const Outcome outcome =
+        Program(folder.path(), {"--foreground", "--store", folder / "s" / "history.db", "--runtime-dir", place}, "ringwrightd").wait();
+    EXPECT_EQ(outcome.exit_code, 4) << outcome.err;
+    EXPECT_NE(outcome.err.find(code), std::string::npos) << outcome.err;
+    EXPECT_FALSE(std::filesystem::exists(folder / "s"));
+    EXPECT_TRUE(std::filesystem::is_empty(folder / "open"));
+  }
 }
 
 TEST(Daemon, UnknownOperationsNameTheNearest) {

@@ -5,6 +5,7 @@
 
 #include "daemon/service/options.h"
 #include "shared/base/error.h"
+#include "tests/support/error_of.h"
 #include "tests/support/temporary_folder.h"
 
 namespace ringwright::service {
@@ -107,6 +108,24 @@ TEST_F(ConfigFile, TheCommandLineGoesFirst) {
   complete(options, {.orphan_grace_s = 1.0, .stop_grace_s = 2.0, .alerts = {}});
   EXPECT_EQ(options.orphan_grace_s, 5);
   EXPECT_EQ(options.stop_grace_s, 2);
+}
+
+TEST_F(ConfigFile, WithoutAnyWorkersOutliveADeadDaemonFor30Seconds) {
+  Options options;
+  options.store = folder_ / "history.db";
+  options.runtime_directory = folder_ / "r";
+  options.orphan_grace_s = options.stop_grace_s = -1;  // as the command line leaves them
+  complete(options, {});
+  EXPECT_EQ(options.orphan_grace_s, 30);
+  EXPECT_EQ(options.stop_grace_s, 10);
+}
+
+TEST_F(ConfigFile, SocketsThatCannotBeAreFoundBeforeAnythingIsMade) {
+  Options options;
+  options.store = folder_ / "s" / "history.db";
+  options.runtime_directory = folder_ / std::string(100, 'r');
+  EXPECT_EQ(test::error_code([&] { complete(options, {}); }), "RW-PATH-002");
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
 }
 
 TEST(Endpoint, OnlyLoopbackIsTakenUntilThereAreKeys) {
