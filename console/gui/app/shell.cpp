@@ -287,7 +287,9 @@ void Shell::draw_view(const ViewEntry& entry, View& view) {
   std::string title = entry.title;
   if (pinned != pinned_.end()) {
     const auto run = context_.state.find(pinned->second.run);
-    title += " (pinned: " + (run && !run->record.name.empty() ? run->record.name : pinned->second.run) + ")";
+    // A tab's title ends at the first "##": a name that has it would not be seen whole.
+    const bool nameable = run && !run->record.name.empty() && run->record.name.find("##") == std::string::npos;
+    title += " (pinned: " + (nameable ? run->record.name : pinned->second.run) + ")";
   }
   bool open = true;
   if (ImGui::Begin((title + "###view." + entry.id).c_str(), extra ? &open : nullptr, ImGuiWindowFlags_NoCollapse)) {

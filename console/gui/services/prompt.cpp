@@ -17,7 +17,7 @@ constexpr size_t kSuggestionsShown = 8;
 void draw_suggestions(Context& context, const Prompt& prompt) {
   for (size_t i = 0; i < std::min(prompt.suggestions.size(), kSuggestionsShown); ++i) {
     if (i > 0) ImGui::SameLine(0, px(4));
-    ImGui::PushID(prompt.suggestions[i].c_str());
+    push_name_id(prompt.suggestions[i]);
     const ImVec2 start = ImGui::GetCursorScreenPos(), size{text_width(prompt.suggestions[i], Role::label) + px(16), px(24)};
     if (ImGui::Button("###suggestion", size)) context.prompt_typed = prompt.suggestions[i];
     ImGui::PopID();

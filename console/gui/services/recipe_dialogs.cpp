@@ -80,7 +80,7 @@ void RecipeDialogs::choose(Context& context, const Entry& entry) {
 void RecipeDialogs::draw_entries(Context& context) {
   std::optional<Entry> chosen;
   const auto row = [&](const Entry& entry, const std::string& name) {
-    ImGui::PushID(entry.path.c_str());
+    push_name_id(entry.path.native());
     const ImVec2 start = ImGui::GetCursorScreenPos();
     if (ImGui::Selectable("###entry", false, ImGuiSelectableFlags_NoAutoClosePopups, {0, px(25)})) chosen = entry;
     text_at(ImGui::GetWindowDrawList(), {start.x + px(8), start.y + px(4)}, name, Role::code, color(entry.is_folder ? Token::text2 : Token::text));

@@ -100,7 +100,7 @@ class ViewAlerts : public View {
   }
 
   static void draw_row(Context& context, const AlertRow& row) {
-    ImGui::PushID(row.key().c_str());
+    push_name_id(row.key());
     if (table_row("###row", row.key() == context.alerts.current())) context.alerts.go_to(context, row);
     const SeverityLook look = look_of(row.severity);
     const Token ink = row.acknowledged ? Token::text3 : Token::text;

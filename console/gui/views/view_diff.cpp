@@ -101,7 +101,7 @@ class ViewDiff : public View {
   }
 
   static void draw_row(Context& context, const DifferenceRow& row) {
-    ImGui::PushID(row.key.c_str());
+    push_name_id(row.key);
     const std::string recipe_key = row.key.starts_with("recipe.") ? row.key.substr(7) : "";
     if (table_row("###row", !recipe_key.empty() && context.selection.recipe_key == recipe_key) && !recipe_key.empty())
       context.selection.recipe_key = recipe_key;

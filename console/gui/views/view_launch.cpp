@@ -170,8 +170,12 @@ void ViewLaunch::draw_head(Context& context) {
   const float name_width = std::max(px(40), std::min(text_width(shown, Role::code) + px(24), room - right - px(70)));
   {
     const WithFont mono(Role::code);
-    if (ImGui::Button((shortened(shown, name_width - 2 * ImGui::GetStyle().FramePadding.x, Role::code) + "###recipe.open").c_str(), {name_width, 0}))
-      context.commands.run("recipe.open", context);
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    if (ImGui::Button("###recipe.open", {name_width, 0})) context.commands.run("recipe.open", context);
+    const float room_for_name = name_width - 2 * ImGui::GetStyle().FramePadding.x;
+    const float left = (name_width - std::min(text_width(shown, Role::code), room_for_name)) / 2;
+    text_at(ImGui::GetWindowDrawList(), {start.x + left, start.y + (ImGui::GetItemRectSize().y - font_px(Role::code)) / 2}, shown, Role::code,
+            color(Token::text), room_for_name);
   }
   if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s%s", recipe.document().file().c_str(), recipe.document().is_dirty() ? "\nnot saved (Ctrl+S)" : "");
   const auto& rows = recipe.guards().rows;

@@ -534,8 +534,7 @@ void ViewMetrics::draw_plot(Context& context, const Card& card, std::vector<Line
     high += pad;
   }
   const WithFont axis_font(Role::axis);
-  const std::string id = "###plot." + card.metric;
-  if (!ImPlot::BeginPlot(id.c_str(), {width, height}, ImPlotFlags_NoTitle | ImPlotFlags_NoLegend | ImPlotFlags_NoMenus | ImPlotFlags_NoMouseText))
+  if (!ImPlot::BeginPlot("###plot", {width, height}, ImPlotFlags_NoTitle | ImPlotFlags_NoLegend | ImPlotFlags_NoMenus | ImPlotFlags_NoMouseText))
     return;
   ImPlot::SetupAxes(nullptr, nullptr, ImPlotAxisFlags_NoHighlight | ImPlotAxisFlags_NoTickMarks,
                     ImPlotAxisFlags_NoHighlight | ImPlotAxisFlags_NoTickMarks | ImPlotAxisFlags_Lock);
@@ -601,7 +600,7 @@ void ViewMetrics::draw_card_title(Context& context, const Card& card, const std:
 }
 
 void ViewMetrics::draw_card(Context& context, const Card& card, float width, float height) {
-  ImGui::PushID(card.metric.c_str());
+  push_name_id(card.metric);
   std::vector<Line> lines = lines_of(context, card.metric);
   const ImVec2 start = ImGui::GetCursorScreenPos();
   ImDrawList* list = ImGui::GetWindowDrawList();

@@ -103,7 +103,7 @@ class ViewParity : public View {
   }
 
   void draw_row(Context& context, const ParityRow& row, bool not_comparable) {
-    ImGui::PushID(row.metric.c_str());
+    push_name_id(row.metric);
     if (table_row("###row", row.metric == current_)) go_to(context, row);
     cell(row.metric, Token::text, Role::code);
     const bool equal = !row.first_different_step, shorter = row.only_one > 0 && row.equal_bits == row.common;

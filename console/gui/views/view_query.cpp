@@ -157,10 +157,10 @@ class ViewQuery : public View {
 
   void draw_table_node(const std::string& table, const std::vector<std::string>& columns) {
     const WithFont code(Role::code);
-    ImGui::PushID(table.c_str());
+    push_name_id(table);
     if (ImGui::TreeNodeEx("###table", ImGuiTreeNodeFlags_SpanAvailWidth, "%s", table.c_str())) {
       for (const std::string& column : columns) {
-        ImGui::PushID(column.c_str());
+        push_name_id(column);
         const float x = ImGui::GetCursorPosX();
         if (ImGui::Selectable("###column")) statement_ += (statement_.empty() || statement_.ends_with(' ') ? "" : " ") + column;
         ImGui::SameLine();

@@ -518,7 +518,7 @@ void ViewRuns::draw_completions() {
   const std::vector<QueryField> offered = completions(fields_, filter_, kCompletionsShown);
   for (size_t i = 0; i < offered.size(); ++i) {
     if (text_width(offered[i].name, Role::axis) + px(28) > ImGui::GetContentRegionAvail().x) break;
-    ImGui::PushID(offered[i].name.c_str());
+    push_name_id(offered[i].name);
     const float width = text_width(offered[i].name, Role::axis) + px(12), height = px(20);
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const bool pressed = ImGui::InvisibleButton("###completion", {width, height}) || (i == 0 && ImGui::IsKeyPressed(ImGuiKey_Tab));

@@ -39,6 +39,8 @@ StyleColors refused_button() { return {{ImGuiCol_Button, color(Token::bg3)}, {Im
 
 }  // namespace
 
+void push_name_id(std::string_view name) { ImGui::PushOverrideID(ImHashData(name.data(), name.size(), ImGui::GetCurrentWindow()->IDStack.back())); }
+
 void text(std::string_view content, Role role, Token ink) {
   const WithFont scoped(role);
   ImGui::PushStyleColor(ImGuiCol_Text, color(ink));

@@ -14,6 +14,9 @@
 
 namespace ringwright::gui {
 
+// As ImGui::PushID, with a name that somebody gave: in ImGui's own a "###" makes it forget what stands before.
+void push_name_id(std::string_view name);
+
 // Text in a role and a colour at the cursor.
 void text(std::string_view content, Role role, Token ink = Token::text);
 // Cut with an ellipsis to `width` pixels; whole on hover. Returns true when it was cut.

@@ -95,6 +95,51 @@ void show_long_names(Context& context) {
   context.notify(Notice::Level::warning, name, name);
 }
 
+// T37: names that are the same, empty, or differ only behind what ImGui takes for the end of a label or the beginning of an id; of runs, metrics,
+// nodes, devices, tags, phases and logs.
+void show_hash_names(Context& context) {
+  std::vector<history::RunRecord> records;
+  for (const char* name : {"same", "same", "same", "", "x##1", "x##2", "x###z", "y###z"}) {
+    records.push_back(record_of(fmt::format("r_3700000{}", records.size()), name, context, 2));
+    history::RunRecord& record = records.back();
+    record.created_unix_ns += static_cast<int64_t>(records.size());
+    record.tags = {"t##1", "t##2"};
+    record.reason = "why##1";
+    record.fingerprint = {{"node", "node0"}, {"workers", {{"rank##1", {{"node", "node0"}}}, {"rank##2", {{"node", "node0"}}}}}};
+    record.recipe["k##1"] = record.recipe["k##2"] = record.name;
+  }
+  show(context, records, "m##1", "l##1");
+  for (const history::RunRecord& record : records) {
+    for (const char* metric : {"m##2", "m###z", "n###z", "##"}) {
+      wire::Event event{record.id, wire::Kind::metric, 0, 1, 1, record.started_unix_ns + kSecond, {{"step", 1}}};
+      event.body["points"][metric] = 1.0;
+      context.state.apply(event);
+    }
+    for (const char* phase : {"forward##1", "forward##2", "a###z", "b###z"})
+      context.state.apply(
+          wire::Event{record.id,
+                      wire::Kind::span,
+                      0,
+                      2,
+                      2,
+                      record.started_unix_ns + kSecond,
+                      {{"phase", phase}, {"step", 1}, {"begin_ns", record.started_unix_ns}, {"end_ns", record.started_unix_ns + kSecond}}});
+    std::vector<history::AlertRecord> alerts;
+    for (const char* topic : {"m##1", "m##2", "a###z", "b###z"})
+      alerts.push_back({"nan", topic, std::string(topic) + " is NaN", nlohmann::json::object(), 1, record.started_unix_ns, record.started_unix_ns});
+    context.state.apply(AlertsRead{record.id, alerts});
+  }
+  auto report = std::make_shared<wire::DeviceReport>();
+  report->read_unix_ns = context.source.now_unix_ns();
+  for (int index = 0; index < 2; ++index) {
+    wire::DeviceReading device;
+    device.index = index;
+    device.name = "node0";
+    report->devices.push_back(device);
+  }
+  context.state.apply(DevicesRead{report});
+}
+
 void set_link(Context& context, LinkState state, int64_t age_s) {
   Link link;
   link.state = state;
@@ -113,9 +158,17 @@ void show_error(Context& context) {
 }  // namespace
 
 const std::vector<Scene>& data_scenes() {
-  static const std::vector<Scene> scenes = {
-      {"empty", 0, nullptr}, {"one", 1, nullptr}, {"many", 1000, nullptr}, {"ranks-64", 1, show_64_ranks}, {"long-names", 1, show_long_names}};
+  static const std::vector<Scene> scenes = {{"empty", 0, nullptr},
+                                            {"one", 1, nullptr},
+                                            {"many", 1000, nullptr},
+                                            {"ranks-64", 1, show_64_ranks},
+                                            {"long-names", 1, show_long_names},
+                                            {"hash-names", 1, show_hash_names}};
   return scenes;
+}
+
+const Scene& data_scene(const std::string& name) {
+  return *std::find_if(data_scenes().begin(), data_scenes().end(), [&](const Scene& scene) { return scene.name == name; });
 }
 
 const std::vector<Scene>& trouble_scenes() {

@@ -1,4 +1,4 @@
-// What the console is shown with in the tests of its look: from nothing at all to 64 ranks and names of 90 characters.
+// What the console is shown with in the tests of its look: from nothing at all to 64 ranks, names of 90 characters, and names alike.
 #pragma once
 
 #include <functional>
@@ -16,8 +16,9 @@ struct Scene {
   std::function<void(Context&)> change;  // after the source has been read; may be null
 };
 
-// Data: empty, one, many, ranks-64, long-names.
+// Data: empty, one, many, ranks-64, long-names, hash-names.
 const std::vector<Scene>& data_scenes();
+const Scene& data_scene(const std::string& name);
 // Trouble: stale, lost, error.
 const std::vector<Scene>& trouble_scenes();
 

@@ -12,12 +12,12 @@ namespace ringwright::gui {
 
 class WordsTest : public ConsoleTest {
  protected:
-  // On the scene of one run.
-  void open_view(const std::string& view) {
-    Options options = scene_options(data_scenes()[1], folder_.path());
+  void open_view(const std::string& view, const std::string& scene = "one") {
+    Options options = scene_options(data_scene(scene), folder_.path());
     options.view = view;
     open(options);
     EXPECT_TRUE(eventually([&] { return !app().is_reading(); }));
+    if (data_scene(scene).change) data_scene(scene).change(context());
   }
   // Where a text that begins so is drawn.
   ImVec2 place_of(const std::string& beginning) {
