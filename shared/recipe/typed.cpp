@@ -7,6 +7,7 @@
 
 #include "shared/base/error.h"
 #include "shared/base/text.h"
+#include "shared/recipe/key_table.h"
 #include "shared/recipe/node.h"
 
 namespace ringwright::recipe {
@@ -22,6 +23,16 @@ std::string shown(const nlohmann::json& value) {
   return text::excerpt(text, kShownMax);
 }
 
+std::vector<std::string> segments_of(const std::string& key) {
+  std::vector<std::string> segments;
+  for (size_t start = 0; start <= key.size();) {
+    const size_t dot = std::min(key.find('.', start), key.size());
+    segments.push_back(key.substr(start, dot - start));
+    start = dot + 1;
+  }
+  return segments;
+}
+
 }  // namespace
 
 Typed::Typed(const nlohmann::json& resolved, std::function<std::string(const std::string& key)> place)
@@ -29,9 +40,7 @@ Typed::Typed(const nlohmann::json& resolved, std::function<std::string(const std
 
 const nlohmann::json* Typed::find(const std::string& key) const {
   const nlohmann::json* node = &resolved_;
-  for (size_t start = 0; start <= key.size();) {
-    const size_t dot = std::min(key.find('.', start), key.size());
-    const std::string segment = key.substr(start, dot - start);
+  for (const std::string& segment : segments_of(key)) {
     if (node->is_array() && !segment.empty() && std::all_of(segment.begin(), segment.end(), [](unsigned char c) { return std::isdigit(c); })) {
       const size_t index = std::stoul(segment);
       if (index >= node->size()) return nullptr;
@@ -42,7 +51,6 @@ const nlohmann::json* Typed::find(const std::string& key) const {
       if (found == node->end()) return nullptr;
       node = &*found;
     }
-    start = dot + 1;
   }
   return node->is_null() ? nullptr : node;
 }
@@ -125,7 +133,33 @@ std::string Typed::text_or(const std::string& key, const std::string& fallback) 
   return value && value->is_string() ? value->get<std::string>() : fallback;
 }
 
+std::string Typed::misspelt(const std::vector<std::string>& path, size_t& segment) const {
+  std::string section;
+  for (segment = 0; segment < path.size(); ++segment) {
+    const nlohmann::json* node = section.empty() ? &resolved_ : find(section);
+    if (!node || !node->is_object()) return "";
+    const std::string prefix = section.empty() ? "" : section + ".";
+    if (!has(prefix + path[segment])) {
+      std::vector<std::string> unknown;
+      for (const auto& [name, value] : node->items()) {
+        std::vector<std::string> other(path.begin(), path.begin() + static_cast<int64_t>(segment));
+        other.push_back(name);
+        if (find_unknown(other)) unknown.push_back(name);
+      }
+      const std::string near = text::nearest(path[segment], unknown);
+      return near.empty() ? "" : prefix + near;
+    }
+    section = prefix + path[segment];
+  }
+  return "";
+}
+
 void Typed::missing(const std::string& key, const std::string& expected) const {
+  size_t segment = 0;
+  const std::vector<std::string> path = segments_of(key);
+  if (const std::string other = misspelt(path, segment); !other.empty())
+    throw Error({"RW-RECIPE-020", fmt::format("the recipe says nothing for {}, but has {}, a key that is not known", key, other), where(other),
+                 expected, fmt::format("write {} instead of {}", path[segment], other.substr(other.rfind('.') + 1)), ExitCode::usage});
   throw Error({"RW-RECIPE-020", "the recipe says nothing for " + key, where(key), expected, "add " + key + ", in the file or as +" + key + "=...",
                ExitCode::usage});
 }

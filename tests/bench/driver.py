@@ -5,7 +5,7 @@
 A row that compares runs interleaved pairs (ours, theirs; then theirs, ours) on the same two cores, and shows the median of the pairs' ratios. A pair
 starts only after two spinning processes have scaled at least 1.95 times, and counts only when they do so again right after it; the row waits for
 such moments for M minutes (one spin alone: the fastest tenth of those seen, as a neighbour may slow a core at any moment). With too few such pairs
-the figures of all pairs are shown, marked "busy", and a ratio is neither met nor missed. A bound of ours alone (a time, values a second) that holds
+the figures of all pairs are shown, marked "busy", without a ratio, and the verdict is "machine busy". A bound of ours alone (a time, values a second) that holds
 on a busy machine holds on a quiet one; a bound that was not reached is "not settled".
 """
 import argparse
@@ -24,6 +24,7 @@ from rows import ROWS
 
 
 BUSY_PAIRS_MIN = 3
+MACHINE_BUSY = "machine busy"
 
 
 @dataclass
@@ -123,9 +124,10 @@ def figure_line(figure, result, pairs_wanted):
     if not figure.peer:
         return number(ours, figure.unit) + mark, "-", "-", target, verdict_of(figure, ours, "not settled" if busy else "missed")
     theirs = statistics.median(pair[1][figure.peer] for pair in pairs) * figure.peer_scale
+    if busy:
+        return number(ours, figure.unit) + mark, number(theirs, figure.unit) + mark, "-", target, MACHINE_BUSY
     ratio = statistics.median(pair[0][figure.ours] / (pair[1][figure.peer] * figure.peer_scale) for pair in pairs)
-    verdict = "-" if target == "-" else "not settled" if busy else verdict_of(figure, ratio, "missed")
-    return number(ours, figure.unit) + mark, number(theirs, figure.unit) + mark, f"{ratio:.3f}" + mark, target, verdict
+    return number(ours, figure.unit), number(theirs, figure.unit), f"{ratio:.3f}", target, verdict_of(figure, ratio, "missed")
 
 
 def verdict_of(figure, value, otherwise):
