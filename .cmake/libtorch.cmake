@@ -21,6 +21,21 @@ set_target_properties(rw::torch_cpu PROPERTIES
   INTERFACE_COMPILE_OPTIONS
     "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-idirafter ${TORCH_INCLUDE}/torch/csrc/api/include>;$<$<COMPILE_LANGUAGE:CXX>:SHELL:-idirafter ${TORCH_INCLUDE}>;$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-isystem ${TORCH_INCLUDE}/torch/csrc/api/include>;$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-isystem ${TORCH_INCLUDE}>")
 
+# A CUDA build of LibTorch needs these two to start, whether there is a GPU or not. A Python environment has them beside it; where it has not, the
+# worker links them, so that they are there before it looks.
+execute_process(COMMAND ${CMAKE_READELF} -d ${TORCH_ROOT}/lib/libtorch_cpu.so OUTPUT_VARIABLE torch_dynamic_section ERROR_QUIET)
+foreach(library cudart cupti)
+  if(torch_dynamic_section MATCHES "NEEDED[^\n]*\\[(lib${library}\\.so[.0-9]*)\\]")
+    set(name ${CMAKE_MATCH_1})
+    file(GLOB beside ${TORCH_ROOT}/lib/${name} ${TORCH_ROOT}/../nvidia/*/lib/${name})
+    set(own ${RINGWRIGHT_CUDA_RUNTIME_DIR}/${name})
+    if(NOT beside AND RINGWRIGHT_CUDA_RUNTIME_DIR AND EXISTS ${own})
+      set_property(TARGET rw::torch_cpu APPEND PROPERTY INTERFACE_LINK_LIBRARIES "-Wl,--push-state,--no-as-needed" ${own} "-Wl,--pop-state")
+      message(STATUS "LibTorch has no ${name} beside it: ${own} is linked")
+    endif()
+  endif()
+endforeach()
+
 set(RINGWRIGHT_CUDA_FOUND OFF)
 if(NOT RINGWRIGHT_CUDA STREQUAL "OFF" AND EXISTS ${TORCH_ROOT}/lib/libtorch_cuda.so)
   include(CheckLanguage)
