@@ -5,9 +5,11 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <iterator>
 #include <optional>
 #include <thread>
 
+#include "console/cli/run_course.h"
 #include "console/cli/run_text.h"
 #include "console/cli/store_option.h"
 #include "console/cli/terminal.h"
@@ -59,17 +61,27 @@ void check_rank(const Options& options, const history::RunRecord& run) {
                "name one of these, or leave --rank out", ExitCode::usage});
 }
 
-// The wanted lines after `after`, which moves on to the last line looked at.
-std::vector<history::LogLine> read_wanted(const history::Reader& reader, const std::string& run, uint64_t& after, const Options& options) {
-  std::vector<history::LogLine> wanted;
-  for (;;) {
-    std::vector<history::LogLine> page = reader.logs(run, after, kPageLines, false);
-    const bool last = page.size() < kPageLines;
-    if (!page.empty()) after = page.back().node_sequence;
+// The last node sequence numbers that were looked at.
+struct Seen {
+  uint64_t logged = 0, told = 0;
+};
+
+// The wanted lines behind those that were seen: what ranks logged, and what became of the run between them.
+std::vector<history::LogLine> read_wanted(const history::Reader& reader, const std::string& run, Seen& seen, const Options& options) {
+  std::vector<history::LogLine> logged;
+  for (bool last = false; !last;) {
+    std::vector<history::LogLine> page = reader.logs(run, seen.logged, kPageLines, false);
+    last = page.size() < kPageLines;
+    if (!page.empty()) seen.logged = page.back().node_sequence;
     for (history::LogLine& line : page)
-      if (is_wanted(line, options)) wanted.push_back(std::move(line));
-    if (last) return wanted;
+      if (is_wanted(line, options)) logged.push_back(std::move(line));
   }
+  std::vector<history::LogLine> told = run_course(reader, run, seen.told), wanted;
+  if (!told.empty()) seen.told = told.back().node_sequence;
+  std::erase_if(told, [&](const history::LogLine& line) { return !is_wanted(line, options); });
+  std::merge(logged.begin(), logged.end(), told.begin(), told.end(), std::back_inserter(wanted),
+             [](const history::LogLine& a, const history::LogLine& b) { return a.time_unix_ns < b.time_unix_ns; });
+  return wanted;
 }
 
 int logs(const Options& options, const Invocation& invocation) {
@@ -77,8 +89,8 @@ int logs(const Options& options, const Invocation& invocation) {
   const history::RunRecord record = reader.run(options.run);
   check_rank(options, record);
   const std::string& run = record.id;
-  uint64_t after = 0;
-  std::vector<history::LogLine> lines = read_wanted(reader, run, after, options);
+  Seen seen;
+  std::vector<history::LogLine> lines = read_wanted(reader, run, seen, options);
   const size_t skipped =
       options.lines >= 0 && lines.size() > static_cast<size_t>(options.lines) ? lines.size() - static_cast<size_t>(options.lines) : 0;
   for (size_t i = skipped; i < lines.size(); ++i) print(lines[i], invocation.json);
@@ -86,7 +98,7 @@ int logs(const Options& options, const Invocation& invocation) {
     std::fflush(stdout);
     const bool ended =
         history::is_final(options.store.as_it_is(reader, reader.run(run)).state);  // before the read, so that the last lines are not missed
-    lines = read_wanted(reader, run, after, options);
+    lines = read_wanted(reader, run, seen, options);
     for (const history::LogLine& line : lines) print(line, invocation.json);
     if (ended && lines.empty()) break;
     if (!ended) std::this_thread::sleep_for(kFollowPeriod);
@@ -102,10 +114,12 @@ void build(Command& command, Invocation& invocation) {
   command.add_option("--level", options->level, "only lines of this level or above").check(one_of({"debug", "info", "warn", "error"}));
   command.add_option("-n,--lines", options->lines, "only the last N lines of those").check(whole_number(0)).type_name("N");
   options->store.add_to(command);
+  command.footer(
+      "\nBetween the lines stands what became of the run: its states, checkpoints and alerts. Values of each step: ringwright runs metrics RUN");
   set_action(command, invocation, [options, &invocation] { return logs(*options, invocation); });
 }
 
-const VerbEntry kEntry({Group::runs, "logs", "What a run's ranks have logged", build});
+const VerbEntry kEntry({Group::runs, "logs", "What a run's ranks have logged, and what became of it", build});
 
 }  // namespace
 }  // namespace ringwright::cli

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <thread>
 #include <utility>
@@ -43,6 +45,7 @@ std::string path_of(const wire::WorkerSpec& spec, const char* name) {
 }
 
 constexpr std::chrono::milliseconds kPauseLook{200};
+constexpr auto kStepLogPeriod = std::chrono::seconds(10);  // a log tells how a run goes; each step has its metrics
 
 ProcessGroupOptions group_options(const recipe::SftConfig& config) {
   ProcessGroupOptions options;
@@ -232,6 +235,11 @@ class SftRun {
     check_running(step, seconds);
     if (rank_ != 0) return;
     report_step(step, static_cast<double>(rows.size()), seconds);
+    if (!logged_step_at_ || trainer_.step_count() == steps_to_run() || begin - *logged_step_at_ >= kStepLogPeriod) {
+      logged_step_at_ = begin;
+      log(fmt::format("step {} of {}: loss {:.4f}, gradient norm {}, {} tokens/s", trainer_.step_count(), steps_to_run(), step.loss,
+                      text::format_value(step.grad_norm), text::format_count(std::llround(static_cast<double>(step.token_count) / seconds))));
+    }
   }
 
   // Level 3 of the support matrix, as far as this rank can see it. Each row is reported once a run: what is wrong with the data is wrong with all of
@@ -283,8 +291,10 @@ class SftRun {
       loss_sum += trainer_.evaluate(rows) * static_cast<double>(targets);
       target_sum += targets;
     }
-    if (rank_ == 0 && target_sum > 0)
-      channel_.metric(trainer_.step_count(), tokens_trained_, {{"validation/val_loss", loss_sum / static_cast<double>(target_sum)}});
+    if (rank_ != 0 || target_sum == 0) return;
+    const double loss = loss_sum / static_cast<double>(target_sum);
+    channel_.metric(trainer_.step_count(), tokens_trained_, {{"validation/val_loss", loss}});
+    log(fmt::format("validation after step {}: loss {:.4f} over {} rows", trainer_.step_count(), loss, row_count));
   }
 
   // Whether to stop. Every rank takes the same way through here, since all of them go by what was agreed.
@@ -364,6 +374,7 @@ class SftRun {
   RowOrder order_;
   int64_t tokens_trained_ = 0, saved_step_ = -1;
   // Rank 0 alone asks.
+  std::optional<std::chrono::steady_clock::time_point> logged_step_at_;
   const double hardware_flops_per_s_max_ = rank_ == 0 ? fingerprint::float32_flops_per_s_max(fingerprint::processor()) : 0;
   std::set<std::string> reported_rows_;  // of the support matrix
   std::jthread fingerprint_;

@@ -136,7 +136,10 @@ TEST_F(FirstRun, AMegatronRecipeRunsMapped) {
 TEST_F(FirstRun, ARunMayProbeItsFirstBatch) {
   const Outcome outcome = run("demo-sft-cp2.yaml", {"sft.max_num_steps=2", "+ringwright.probe_first=true"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
-  EXPECT_THAT(ringwright({"logs", "last"}).out, HasSubstr("probe: "));
+  const std::string log = ringwright({"logs", "last"}).out;
+  for (const char* part :
+       {"run: running", "model: ", "probe: ", "step 1 of 2: loss ", "step 2 of 2: loss ", "checkpoint of step 2 saved: ", "run: finished"})
+    EXPECT_THAT(log, HasSubstr(part));
   EXPECT_EQ(shown("last")["last_step"], 2);
 }
 

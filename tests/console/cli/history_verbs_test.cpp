@@ -233,9 +233,35 @@ TEST_F(HistoryVerbs, LogsFilterAndFollowToTheEnd) {
   EXPECT_THAT(all.out, HasSubstr("it broke"));
   EXPECT_THAT(ringwright({"logs", "cp1", "--rank", "0"}).out, Not(HasSubstr("it broke")));
   EXPECT_THAT(ringwright({"logs", "cp1", "--level", "warn"}).out, Not(HasSubstr("loading")));
-  const nlohmann::json line = json_of({"logs", "cp1", "-n", "1"});
+  const nlohmann::json line = json_of({"logs", "cp1", "--rank", "1", "-n", "1"});
   EXPECT_EQ(line.at("text"), "it broke");
   EXPECT_EQ(line.at("rank"), 1);
+}
+
+// A newcomer who reads the log of a run that is over sees how it went, and what came of it.
+TEST_F(HistoryVerbs, LogsTellTheCourseOfARun) {
+  {
+    history::Writer writer(store(), {});
+    const auto tell = [&](const char* run, int rank, uint64_t sequence, nlohmann::json body) {
+      wire::Event event = make_event(run, wire::Kind::event, rank, sequence, std::move(body));
+      event.time_unix_ns = 1'700'000'000'000'000'000 + static_cast<int64_t>(sequence) * 1'000'000'000;
+      writer.append(event);
+    };
+    tell("r_0000000b", -1, 0, {{"name", "run.state"}, {"state", "running"}, {"reason", ""}});
+    writer.append(log_line("r_0000000b", 0, 1, "model: llama"));
+    tell("r_0000000b", 0, 2, {{"name", "checkpoint.saved"}, {"path", "/there/step_3"}, {"step", 3}, {"bytes", 2048}});
+    tell("r_0000000b", -1, 3, {{"name", "alert"}, {"kind", "nan"}, {"topic", "a"}, {"text", "a is NaN at step 2"}});
+    tell("r_0000000b", 0, 4, {{"name", "run.estimate"}, {"memory_bytes", 1}});
+    tell("r_0000000b", -1, 5, {{"name", "run.state"}, {"state", "failed"}, {"reason", "rank 1 exited with code 7"}});
+    tell("r_0000000b", -1, 6, {{"name", "run.state"}, {"state", 7}});
+  }
+  EXPECT_THAT(ringwright({"logs", "cp2"}).out,
+              ::testing::ContainsRegex("daemon +info +run: running\n.*rank 0 +info +model: llama\n.*"
+                                       "rank 0 +info +checkpoint of step 3 saved: /there/step_3 \\(2 KiB\\)\n.*"
+                                       "daemon +warn +alert: a is NaN at step 2\n.*daemon +error +run: failed, rank 1 exited with code 7\n$"));
+  EXPECT_THAT(ringwright({"logs", "cp2", "--rank", "0", "-f"}).out, Not(HasSubstr("run: ")));
+  EXPECT_THAT(ringwright({"logs", "cp2", "--level", "error"}).out, Not(HasSubstr("alert")));
+  EXPECT_EQ(json_of({"logs", "cp2", "-n", "1"}).at("text"), "run: failed, rank 1 exited with code 7");
 }
 
 TEST_F(HistoryVerbs, LogsOfARankThatIsNotThereSayWhichAre) {
