@@ -176,13 +176,15 @@ class Loader {
   // True: it is the end.
   bool read_line(const json& row) {
     const auto type = row.at("type").get<std::string>();
-    ++lines_;
-    if (type == "metric") return points_.add(row.at("metric").get<std::string>(), row), false;
     if (type == "end") {
       if (row.at("lines") != lines_) throw std::invalid_argument("it has lost lines, or gained some");
       return true;
     }
-    take_row(file_of_type(type), row);
+    ++lines_;
+    if (type == "metric")
+      points_.add(row.at("metric").get<std::string>(), row);
+    else
+      take_row(file_of_type(type), row);
     return false;
   }
 
