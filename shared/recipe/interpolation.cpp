@@ -8,6 +8,7 @@
 #include "shared/recipe/expression.h"
 #include "shared/recipe/failure.h"
 #include "shared/recipe/key_index.h"
+#include "shared/recipe/key_table.h"
 #include "shared/recipe/resolvers.h"
 
 namespace ringwright::recipe {
@@ -141,13 +142,29 @@ class Evaluator {
   Node evaluate_reference(const Expression& expression, Node& holder) {
     const std::string key = key_of(expression, holder);
     Node* target = walk(key, holder, true);
-    if (!target)
-      fail("RW-RECIPE-009", "${" + key + "} names nothing in this recipe", holder.origin, "a key that is there", "correct it, or add the key");
+    if (!target) names_nothing(key, holder);
     if (target->is_missing())
       fail("RW-RECIPE-009", "${" + key + "} names a value that is still ???", holder.origin, "a value",
            "give " + key + " a value, in the file or on the command line");
     resolve(*target);
     return *target;
+  }
+
+  [[noreturn]] void names_nothing(const std::string& key, const Node& holder) {
+    const auto names_below = [&](const std::string& section) {
+      const Node* node = &root_;
+      if (!section.empty())
+        for (const std::string& segment : segments_of_key(section)) node = node ? node->find(segment) : nullptr;
+      std::vector<std::string> names;
+      if (node)
+        for (const auto& [name, value] : node->entries) names.push_back(name.text);
+      return names;
+    };
+    const std::string what = "${" + key + "} names nothing in this recipe";
+    if (const auto other = find_misspelt(key, names_below))
+      fail("RW-RECIPE-009", what + ", but there is " + other->key + ", a key that is not known", holder.origin, "a key that is there",
+           "write " + other->meant + " instead of " + other->written);
+    fail("RW-RECIPE-009", what, holder.origin, "a key that is there", "correct it, or add the key");
   }
 
   Node evaluate_resolver(const Expression& expression, Node& holder) {

@@ -268,6 +268,38 @@ std::optional<UnknownKey> find_unknown(const std::vector<std::string>& path) {
   return std::nullopt;
 }
 
+std::vector<std::string> segments_of_key(const std::string& key) {
+  std::vector<std::string> segments;
+  for (size_t start = 0; start <= key.size();) {
+    const size_t dot = std::min(key.find('.', start), key.size());
+    segments.push_back(key.substr(start, dot - start));
+    start = dot + 1;
+  }
+  return segments;
+}
+
+std::optional<MisspeltKey> find_misspelt(const std::string& key,
+                                         const std::function<std::vector<std::string>(const std::string& section)>& names_below) {
+  std::vector<std::string> path;
+  std::string section;
+  for (const std::string& segment : segments_of_key(key)) {
+    const std::vector<std::string> names = names_below(section);
+    path.push_back(segment);
+    if (std::find(names.begin(), names.end(), segment) != names.end()) {
+      section = joined(section, segment);
+      continue;
+    }
+    std::vector<std::string> unknown;
+    for (const std::string& name : names) {
+      path.back() = name;
+      if (find_unknown(path)) unknown.push_back(name);
+    }
+    const std::string near = text::nearest(segment, unknown);
+    return near.empty() ? std::nullopt : std::optional(MisspeltKey{joined(section, near), near, segment});
+  }
+  return std::nullopt;
+}
+
 void warn_about_unknown_keys(const Node& root, std::vector<Warning>& warnings) { visit_unknown(root, "", "", warnings); }
 
 }  // namespace ringwright::recipe

@@ -2,6 +2,7 @@
 // of the support matrix about features that are not there all come from it.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -71,6 +72,16 @@ struct UnknownKey {
   std::string nearest;  // "" when none is near
 };
 std::optional<UnknownKey> find_unknown(const std::vector<std::string>& path);
+
+std::vector<std::string> segments_of_key(const std::string& key);
+// Of a key that a recipe lacks: the one that is there in its place under a name that is not known and near, where there is one.
+struct MisspeltKey {
+  std::string key;             // as it is there, up to the wrong name
+  std::string written, meant;  // the name, and what it should be
+};
+// `names_below` gives the names in a section (dotted; "" for the whole recipe).
+std::optional<MisspeltKey> find_misspelt(const std::string& key,
+                                         const std::function<std::vector<std::string>(const std::string& section)>& names_below);
 // A warning RW-RECIPE-101 for each key that is not known.
 void warn_about_unknown_keys(const Node& root, std::vector<Warning>& warnings);
 

@@ -23,16 +23,6 @@ std::string shown(const nlohmann::json& value) {
   return text::excerpt(text, kShownMax);
 }
 
-std::vector<std::string> segments_of(const std::string& key) {
-  std::vector<std::string> segments;
-  for (size_t start = 0; start <= key.size();) {
-    const size_t dot = std::min(key.find('.', start), key.size());
-    segments.push_back(key.substr(start, dot - start));
-    start = dot + 1;
-  }
-  return segments;
-}
-
 }  // namespace
 
 Typed::Typed(const nlohmann::json& resolved, std::function<std::string(const std::string& key)> place)
@@ -40,7 +30,7 @@ Typed::Typed(const nlohmann::json& resolved, std::function<std::string(const std
 
 const nlohmann::json* Typed::find(const std::string& key) const {
   const nlohmann::json* node = &resolved_;
-  for (const std::string& segment : segments_of(key)) {
+  for (const std::string& segment : segments_of_key(key)) {
     if (node->is_array() && !segment.empty() && std::all_of(segment.begin(), segment.end(), [](unsigned char c) { return std::isdigit(c); })) {
       const size_t index = std::stoul(segment);
       if (index >= node->size()) return nullptr;
@@ -133,33 +123,16 @@ std::string Typed::text_or(const std::string& key, const std::string& fallback) 
   return value && value->is_string() ? value->get<std::string>() : fallback;
 }
 
-std::string Typed::misspelt(const std::vector<std::string>& path, size_t& segment) const {
-  std::string section;
-  for (segment = 0; segment < path.size(); ++segment) {
-    const nlohmann::json* node = section.empty() ? &resolved_ : find(section);
-    if (!node || !node->is_object()) return "";
-    const std::string prefix = section.empty() ? "" : section + ".";
-    if (!has(prefix + path[segment])) {
-      std::vector<std::string> unknown;
-      for (const auto& [name, value] : node->items()) {
-        std::vector<std::string> other(path.begin(), path.begin() + static_cast<int64_t>(segment));
-        other.push_back(name);
-        if (find_unknown(other)) unknown.push_back(name);
-      }
-      const std::string near = text::nearest(path[segment], unknown);
-      return near.empty() ? "" : prefix + near;
-    }
-    section = prefix + path[segment];
-  }
-  return "";
-}
-
 void Typed::missing(const std::string& key, const std::string& expected) const {
-  size_t segment = 0;
-  const std::vector<std::string> path = segments_of(key);
-  if (const std::string other = misspelt(path, segment); !other.empty())
-    throw Error({"RW-RECIPE-020", fmt::format("the recipe says nothing for {}, but has {}, a key that is not known", key, other), where(other),
-                 expected, fmt::format("write {} instead of {}", path[segment], other.substr(other.rfind('.') + 1)), ExitCode::usage});
+  const auto names_below = [&](const std::string& section) {
+    std::vector<std::string> names;
+    if (const nlohmann::json* node = section.empty() ? &resolved_ : find(section); node && node->is_object())
+      for (const auto& [name, value] : node->items()) names.push_back(name);
+    return names;
+  };
+  if (const auto other = find_misspelt(key, names_below))
+    throw Error({"RW-RECIPE-020", fmt::format("the recipe says nothing for {}, but has {}, a key that is not known", key, other->key),
+                 where(other->key), expected, fmt::format("write {} instead of {}", other->meant, other->written), ExitCode::usage});
   throw Error({"RW-RECIPE-020", "the recipe says nothing for " + key, where(key), expected, "add " + key + ", in the file or as +" + key + "=...",
                ExitCode::usage});
 }

@@ -43,9 +43,6 @@ class Typed {
   std::string where(const std::string& key) const;
 
  private:
-  // A key that nobody knows and that is near to the first segment of `path` that the recipe lacks, beside it; "" where there is none.
-  std::string misspelt(const std::vector<std::string>& path, size_t& segment) const;
-
   const nlohmann::json& resolved_;
   std::function<std::string(const std::string&)> place_;
 };

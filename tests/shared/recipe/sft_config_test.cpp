@@ -110,16 +110,23 @@ ErrorParts error_with(const std::vector<std::string>& overrides) {
 
 // What is missing is mostly there under a wrong name.
 TEST(SftConfig, AMissingKeyNamesTheUnknownOneThatIsNear) {
-  const ErrorParts parts = error_with({"~policy.model_name", "+policy.modle_name=x"});
+  const ErrorParts parts = error_with({"~policy.model_name", "+policy.modle_name=x", "policy.tokenizer.name=x"});
   EXPECT_EQ(parts.code, "RW-RECIPE-020");
   EXPECT_EQ(parts.what, "the recipe says nothing for policy.model_name, but has policy.modle_name, a key that is not known");
   EXPECT_THAT(parts.where, testing::HasSubstr("policy.modle_name"));
   EXPECT_EQ(parts.action, "write model_name instead of modle_name");
+  // As where another key refers to it.
+  const ErrorParts reference = error_with({"~policy.model_name", "+policy.modle_name=x"});
+  EXPECT_EQ(reference.code, "RW-RECIPE-009");
+  EXPECT_EQ(reference.what, "${policy.model_name} names nothing in this recipe, but there is policy.modle_name, a key that is not known");
+  EXPECT_EQ(reference.action, "write model_name instead of modle_name");
+  EXPECT_EQ(error_with({"~policy.model_name"}).action, "correct it, or add the key");
   // A section, too.
   const nlohmann::json recipe = {{"polcy", {{"model_name", "x"}}}, {"sft", {{"seed", 1}}}};
   EXPECT_EQ(test::error_of([&] { Typed(recipe).required_text("policy.model_name"); }).action, "write policy instead of polcy");
   // Known keys, and those that are unlike, are not what was meant.
-  EXPECT_EQ(error_with({"~policy.model_name", "+policy.something_else=x"}).action, "add policy.model_name, in the file or as +policy.model_name=...");
+  EXPECT_EQ(error_with({"~policy.model_name", "+policy.something_else=x", "policy.tokenizer.name=x"}).action,
+            "add policy.model_name, in the file or as +policy.model_name=...");
 }
 
 TEST(SftConfig, WordsThatAreOfferedAreThoseThatRun) {
