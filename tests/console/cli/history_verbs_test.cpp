@@ -248,12 +248,12 @@ TEST_F(HistoryVerbs, LogsTellTheCourseOfARun) {
       writer.append(event);
     };
     tell("r_0000000b", -1, 0, {{"name", "run.state"}, {"state", "running"}, {"reason", ""}});
-    writer.append(log_line("r_0000000b", 0, 11, "model: llama"));
-    tell("r_0000000b", 0, 12, {{"name", "checkpoint.saved"}, {"path", "/there/step_3"}, {"step", 3}, {"bytes", 2048}});
-    tell("r_0000000b", -1, 13, {{"name", "alert"}, {"kind", "nan"}, {"topic", "a"}, {"text", "a is NaN at step 2"}});
-    tell("r_0000000b", 0, 14, {{"name", "run.estimate"}, {"memory_bytes", 1}});
-    tell("r_0000000b", -1, 15, {{"name", "run.state"}, {"state", "failed"}, {"reason", "rank 1 exited with code 7"}});
-    tell("r_0000000b", -1, 16, {{"name", "run.state"}, {"state", 7}});
+    writer.append(log_line("r_0000000b", 0, 101, "model: llama"));
+    tell("r_0000000b", 0, 102, {{"name", "checkpoint.saved"}, {"path", "/there/step_3"}, {"step", 3}, {"bytes", 2048}});
+    tell("r_0000000b", -1, 103, {{"name", "alert"}, {"kind", "nan"}, {"topic", "a"}, {"text", "a is NaN at step 2"}});
+    tell("r_0000000b", 0, 104, {{"name", "run.estimate"}, {"memory_bytes", 1}});
+    tell("r_0000000b", -1, 105, {{"name", "run.state"}, {"state", "failed"}, {"reason", "rank 1 exited with code 7"}});
+    tell("r_0000000b", -1, 106, {{"name", "run.state"}, {"state", 7}});
   }
   EXPECT_THAT(ringwright({"logs", "cp2"}).out,
               ::testing::ContainsRegex("daemon +info +run: running\n.*rank 0 +info +model: llama\n.*"
