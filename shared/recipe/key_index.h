@@ -25,4 +25,15 @@ class KeyIndex {
   std::unordered_multimap<size_t, size_t> places_;  // by the key's hash
 };
 
+// The value at the key that `same` takes for this one, looked for around `place` before anywhere else: two maps that are in the same order but for an
+// entry take a few looks for each. nullptr: there is none.
+template <class Same>
+const Node* find_near(const KeyIndex::Entries& entries, const Node& key, size_t place, Same same) {
+  for (size_t i = place > 0 ? place - 1 : 0; i < entries.size() && i <= place + 1; ++i)
+    if (same(entries[i].first, key)) return &entries[i].second;
+  for (const auto& [known, value] : entries)
+    if (same(known, key)) return &value;
+  return nullptr;
+}
+
 }  // namespace ringwright::recipe

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "shared/recipe/key_index.h"
+
 namespace ringwright::recipe {
 namespace {
 
@@ -19,10 +21,12 @@ double number(const Node& node) {
 }
 
 bool same_entries(const Node& a, const Node& b) {
-  return a.entries.size() == b.entries.size() && std::all_of(a.entries.begin(), a.entries.end(), [&](const auto& entry) {
-           return std::any_of(b.entries.begin(), b.entries.end(),
-                              [&](const auto& other) { return same_value(entry.first, other.first) && same_value(entry.second, other.second); });
-         });
+  if (a.entries.size() != b.entries.size()) return false;
+  for (size_t i = 0; i < a.entries.size(); ++i) {
+    const Node* found = find_near(b.entries, a.entries[i].first, i, same_value);
+    if (!found || !same_value(a.entries[i].second, *found)) return false;
+  }
+  return true;
 }
 
 std::string python_quoted(const Node& node) {

@@ -1,8 +1,8 @@
 #include "shared/recipe/tree_path.h"
 
-#include <algorithm>
 #include <charconv>
 
+#include "shared/recipe/key_index.h"
 #include "shared/recipe/yaml_text.h"
 
 namespace ringwright::recipe {
@@ -13,11 +13,6 @@ std::optional<size_t> index_in(const Node& list, const std::string& segment) {
   const auto read = std::from_chars(segment.data(), segment.data() + segment.size(), index);
   if (read.ec != std::errc{} || read.ptr != segment.data() + segment.size() || index >= list.items.size()) return std::nullopt;
   return index;
-}
-
-const Node* find_key(const Node& map, const Node& key) {
-  const auto found = std::find_if(map.entries.begin(), map.entries.end(), [&](const auto& entry) { return identical(entry.first, key); });
-  return found == map.entries.end() ? nullptr : &found->second;
 }
 
 using Difference = std::optional<std::string>;
@@ -39,13 +34,15 @@ class Comparison {
   std::string below(size_t depth, const std::string& name) const { return (depth ? join_path(path_, depth) + "." : "") + name; }
 
   Difference maps(const Node& before, const Node& after, size_t depth) const {
-    for (const auto& [key, value] : before.entries) {
-      const Node* now = find_key(after, key);
+    for (size_t i = 0; i < before.entries.size(); ++i) {
+      const auto& [key, value] = before.entries[i];
       if (key.is_text(path_[depth])) continue;
+      const Node* now = find_near(after.entries, key, i, identical);
       if (!now || !identical(value, *now)) return below(depth, python_text(key));
     }
-    for (const auto& [key, value] : after.entries)
-      if (!key.is_text(path_[depth]) && !find_key(before, key)) return below(depth, python_text(key));
+    for (size_t i = 0; i < after.entries.size(); ++i)
+      if (const Node& key = after.entries[i].first; !key.is_text(path_[depth]) && !find_near(before.entries, key, i, identical))
+        return below(depth, python_text(key));
     const Node* old = before.find(path_[depth]);
     const Node* now = after.find(path_[depth]);
     if (old && now) return values(*old, *now, depth + 1);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "shared/recipe/key_index.h"
 #include "shared/recipe/scalar.h"
 
 namespace ringwright::recipe {
@@ -57,11 +58,12 @@ std::string real_text(double value) {
 bool same_real(double a, double b) { return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b)); }
 
 bool identical_maps(const Node& a, const Node& b) {
-  return a.entries.size() == b.entries.size() && std::all_of(a.entries.begin(), a.entries.end(), [&](const auto& entry) {
-           const auto same_key = [&](const auto& other) { return identical(entry.first, other.first); };
-           const auto found = std::find_if(b.entries.begin(), b.entries.end(), same_key);
-           return found != b.entries.end() && identical(entry.second, found->second);
-         });
+  if (a.entries.size() != b.entries.size()) return false;
+  for (size_t i = 0; i < a.entries.size(); ++i) {
+    const Node* found = find_near(b.entries, a.entries[i].first, i, identical);
+    if (!found || !identical(a.entries[i].second, *found)) return false;
+  }
+  return true;
 }
 
 }  // namespace
