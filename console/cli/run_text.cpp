@@ -24,12 +24,6 @@ constexpr StateStyle kStateStyles[] = {{history::RunState::paused, Style::warnin
 
 std::string format_time(int64_t time_unix_ns) { return time_unix_ns == 0 ? "-" : text::format_local_time(time_unix_ns); }
 
-std::optional<double> elapsed_seconds(const history::RunRecord& run, int64_t now_unix_ns) {
-  const int64_t end = run.ended_unix_ns ? run.ended_unix_ns : now_unix_ns;
-  if (run.started_unix_ns == 0 || end < run.started_unix_ns) return std::nullopt;
-  return static_cast<double>(end - run.started_unix_ns) / static_cast<double>(kNsPerSecond);
-}
-
 std::string format_mesh(const nlohmann::json& mesh) {
   std::string text;
   if (mesh.is_object())

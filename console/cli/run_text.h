@@ -14,8 +14,6 @@ namespace ringwright::cli {
 
 // "2026-11-29 18:42:07" in local time; "-" for 0.
 std::string format_time(int64_t time_unix_ns);
-// Seconds from start to end, or to now while it runs; nothing before the start or when the clocks disagree.
-std::optional<double> elapsed_seconds(const history::RunRecord& run, int64_t now_unix_ns);
 // "dp_shard 2, cp 2": the axes above 1, or "1 rank".
 std::string format_mesh(const nlohmann::json& mesh);
 // The run with its texts (name, reason, places, overrides) fit for a terminal, for tables and lines; JSON has them as they are.

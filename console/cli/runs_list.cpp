@@ -53,7 +53,7 @@ void print_table(const history::Reader& reader, const std::vector<history::RunRe
                {"reason", Align::left, true}});
   for (const history::RunRecord& raw : runs) {
     const history::RunRecord run = printable(raw);
-    const auto elapsed = elapsed_seconds(run, wire::now_unix_ns());
+    const auto elapsed = history::elapsed_seconds(run, wire::now_unix_ns());
     table.add_row({run.id, run.name, styled_state(run.state), run.last_step < 0 ? "-" : std::to_string(run.last_step),
                    last_value(reader, run.id, "train/loss", text::format_value), usual_speed(reader, run.id), format_mesh(run.mesh),
                    format_time(run.started_unix_ns), elapsed ? text::format_elapsed(*elapsed) : "-", run.reason});

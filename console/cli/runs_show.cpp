@@ -46,7 +46,7 @@ void print_libraries(const nlohmann::json& fingerprint) {
 }
 
 void print_head(const history::RunRecord& run) {
-  const auto elapsed = elapsed_seconds(run, wire::now_unix_ns());
+  const auto elapsed = history::elapsed_seconds(run, wire::now_unix_ns());
   line("run", run.id + "  " + styled(run.name, Style::bold));
   line("state", styled_state(run.state) + (run.reason.empty() ? "" : ": " + run.reason));
   if (run.failed_rank >= 0) line("failed rank", std::to_string(run.failed_rank));

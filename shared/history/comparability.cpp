@@ -24,7 +24,8 @@ constexpr Choice kChoices[] = {
     {"sft.seed", [](const recipe::SftConfig& config) { return nlohmann::json(config.seed); }},
     {"data.shuffle", [](const recipe::SftConfig& config) { return nlohmann::json(config.shuffle); }},
     {"policy.train_global_batch_size", [](const recipe::SftConfig& config) { return nlohmann::json(config.train_global_batch_size); }},
-    {"policy.max_total_sequence_length", [](const recipe::SftConfig& config) { return nlohmann::json(config.max_total_sequence_length); }}};
+    {"policy.max_total_sequence_length", [](const recipe::SftConfig& config) { return nlohmann::json(config.max_total_sequence_length); }},
+    {"data.max_input_seq_length", [](const recipe::SftConfig& config) { return nlohmann::json(longest_row(config)); }}};
 
 std::optional<recipe::SftConfig> config_of(const RunRecord& run) {
   try {

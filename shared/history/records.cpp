@@ -44,6 +44,14 @@ Error reserved_name(const std::string& name) {
                 ExitCode::usage});
 }
 
+std::optional<double> elapsed_seconds(const RunRecord& run, int64_t now_unix_ns) {
+  constexpr double kNsPerSecond = 1e9;
+  if (run.duration_ns >= 0) return static_cast<double>(run.duration_ns) / kNsPerSecond;
+  const int64_t end = run.ended_unix_ns > 0 ? run.ended_unix_ns : now_unix_ns;
+  if (run.started_unix_ns == 0 || end < run.started_unix_ns) return std::nullopt;
+  return static_cast<double>(end - run.started_unix_ns) / kNsPerSecond;
+}
+
 bool reads_like_an_id(std::string_view text) {
   constexpr size_t kDigitsMax = 8;
   if (!text.starts_with("r_") || text.size() > 2 + kDigitsMax) return false;

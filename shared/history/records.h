@@ -48,6 +48,10 @@ struct RunRecord {
   std::vector<std::string> tags;
 };
 
+// T33: seconds from start to end by the one clock that never steps where the run has that, else by the wall clock, to now while it runs. Nothing
+// before the start, nor where two clocks disagree about which was first.
+std::optional<double> elapsed_seconds(const RunRecord& run, int64_t now_unix_ns);
+
 struct MetricPoint {
   int64_t step;
   double value;    // NaN and infinities come back as what they were

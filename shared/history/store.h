@@ -38,7 +38,7 @@ class Writer {
   // every second like events, so that a state is not lost with a full disk. Not to be called from a hook.
   void create_run(const RunRecord& run);
   void set_fingerprint(const std::string& run, const nlohmann::json& fingerprint);
-  // `time_unix_ns`: when it came to be; 0: now.
+  // `time_unix_ns`: the wall clock's time of it; 0: now. The run's length is measured beside it, by the steady clock.
   void set_state(const std::string& run, RunState state, const std::string& reason, int failed_rank = -1, int64_t time_unix_ns = 0);
   // At start: every run that is not in a final state becomes `lost`, with its last sign of life as its end. Returns their ids.
   std::vector<std::string> mark_unfinished_as_lost(const std::string& reason);

@@ -50,12 +50,6 @@ size_t points_in(const wire::Event& event) {
   return points == event.body.end() ? 0 : points->size();
 }
 
-// When a state was reached: by the steady clock, or, of a recording that is played again, as it was recorded.
-struct Moment {
-  bool recorded;
-  Clock::time_point at;
-};
-
 int64_t newest_segment(Database& database, const std::string& run) {
   SQLite::Statement& row = database.query(sql::run_key, run);
   const int64_t segment = row.executeStep() ? row.getColumn(1).getInt64() : 1;
@@ -96,7 +90,7 @@ struct Writer::Impl {
   void perform(std::function<void(Database&, Recorder&)> change, bool retried, std::function<void()> settled = nullptr);
   void flush();
 
-  int64_t duration_ns(const std::string& run, RunState state, const Moment& now);
+  int64_t duration_ns(const std::string& run, RunState state, Clock::time_point now);
 
   enum class Work { end, batch, probe };
   void work();
@@ -132,7 +126,7 @@ struct Writer::Impl {
   std::shared_ptr<Task> task;
   Clock::time_point last_commit{};
   Clock::duration tick = kTick;
-  std::unordered_map<std::string, Moment> running_since;
+  std::unordered_map<std::string, Clock::time_point> running_since;
   std::thread thread;
 };
 
@@ -187,11 +181,11 @@ void Writer::Impl::flush() {
 }
 
 // T33: by a clock that never steps, so never negative. -1: not over, or the beginning was not seen.
-int64_t Writer::Impl::duration_ns(const std::string& run, RunState state, const Moment& now) {
+int64_t Writer::Impl::duration_ns(const std::string& run, RunState state, Clock::time_point now) {
   if (state == RunState::running) running_since.try_emplace(run, now);
   const auto since = running_since.find(run);
-  if (!is_final(state) || since == running_since.end() || since->second.recorded != now.recorded) return -1;
-  return std::max<int64_t>(-1, std::chrono::duration_cast<std::chrono::nanoseconds>(now.at - since->second.at).count());
+  if (!is_final(state) || since == running_since.end()) return -1;
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(now - since->second).count();
 }
 
 void Writer::Impl::work() {
@@ -354,7 +348,7 @@ void Writer::set_fingerprint(const std::string& run, const nlohmann::json& finge
 
 void Writer::set_state(const std::string& run, RunState state, const std::string& reason, int failed_rank, int64_t time_unix_ns) {
   const int64_t now = time_unix_ns > 0 ? time_unix_ns : wire::now_unix_ns();
-  const Moment moment{time_unix_ns > 0, time_unix_ns > 0 ? Clock::time_point(std::chrono::nanoseconds(now)) : Clock::now()};
+  const Clock::time_point moment = Clock::now();
   impl_->perform(
       [=, this](Database& database, Recorder& recorder) {
         run_key(database, run);

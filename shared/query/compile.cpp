@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "shared/base/text.h"
@@ -36,7 +39,7 @@ class Compiler {
  private:
   std::string bind(Parameter value) {
     parameters_.push_back(std::move(value));
-    return "?" + std::to_string(parameters_.size());
+    return fmt::format("?{}", parameters_.size());
   }
 
   Field field(const FieldName& name) {
@@ -110,8 +113,7 @@ class Compiler {
     const auto& names = state_names();
     if (comparison.comparator != Comparator::matches && std::find(names.begin(), names.end(), value.text) == names.end()) {
       const std::string nearest = text::nearest(value.text, names);
-      throw wrong(comparison, value, "queued, starting, running, stopping, finished, failed, stopped or lost",
-                  nearest.empty() ? "" : "did you mean '" + nearest + "'?");
+      throw wrong(comparison, value, fmt::format("one of {}", fmt::join(names, ", ")), nearest.empty() ? "" : "did you mean '" + nearest + "'?");
     }
     return compare_text(found, comparison, value);
   }

@@ -1,5 +1,8 @@
 #include "shared/query/fields.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "shared/base/text.h"
@@ -21,14 +24,14 @@ constexpr Entry kEntries[] = {
     {"id", Type::text, "run.id", "the run's id"},
     {"name", Type::text, "run.name", "its name"},
     {"algorithm", Type::text, "run.algorithm", "sft, ..."},
-    {"state", Type::state, "run.state", "queued, starting, running, stopping, finished, failed, stopped, lost"},
+    {"state", Type::state, "run.state", "where it stands"},
     {"reason", Type::text, "run.reason", "why it failed, was stopped or lost"},
     {"created", Type::time, "nullif(run.created_unix_ns, 0)", "when it was asked for"},
     {"started", Type::time, "nullif(run.started_unix_ns, 0)", "when all its ranks ran"},
     {"ended", Type::time, "nullif(run.ended_unix_ns, 0)", "when it ended"},
     {"elapsed", Type::duration,
-     "(CASE WHEN run.duration_ns >= 0 THEN run.duration_ns / 1e9 WHEN run.started_unix_ns > 0 AND run.ended_unix_ns = 0 THEN "
-     "({now} - run.started_unix_ns) / 1e9 END)",
+     "(CASE WHEN run.duration_ns >= 0 THEN run.duration_ns / 1e9 WHEN run.started_unix_ns > 0 AND coalesce(nullif(run.ended_unix_ns, 0), {now}) >= "
+     "run.started_unix_ns THEN (coalesce(nullif(run.ended_unix_ns, 0), {now}) - run.started_unix_ns) / 1e9 END)",
      "from start to end, or to now"},
     {"ranks", Type::number, "run.world_size", "how many ranks it has"},
     {"step", Type::number, "nullif(run.last_step, -1)", "its last step"},
@@ -117,7 +120,7 @@ Field setting_field(const FieldName& name, const std::string& family, const Cont
     if (!known.empty() && std::find(known.begin(), known.end(), wanted) == known.end())
       throw unknown_field(name, known, "a key below " + family + " that some run has");
   }
-  return {Type::dynamic,
+  return {family == "mesh" ? Type::number : Type::dynamic,
           "(SELECT value FROM setting WHERE setting.name = (SELECT key FROM setting_name WHERE setting_name.name = " + bind(wanted) +
               ") AND setting.run = run.key)",
           "", ""};
@@ -219,7 +222,9 @@ const std::vector<std::string>& state_names() {
 
 std::vector<FieldHelp> field_help() {
   std::vector<FieldHelp> help;
-  for (const Entry& entry : kEntries) help.push_back({entry.name, type_name(entry.type), entry.meaning});
+  for (const Entry& entry : kEntries)
+    help.push_back(
+        {entry.name, type_name(entry.type), entry.type == Type::state ? fmt::format("{}", fmt::join(state_names(), ", ")) : entry.meaning});
   help.push_back({"mesh.AXIS", "number", "pp, dp_replicate, dp_shard, cp, tp"});
   help.push_back({"recipe.KEY", "any", "a value of the resolved recipe: recipe.policy.model_name"});
   help.push_back({"fingerprint.KEY", "any", "what the daemon noted of the node: fingerprint.node"});

@@ -65,13 +65,6 @@ std::string mesh_text(const history::RunRecord& run) {
   return text.empty() ? "1 rank" : text;
 }
 
-std::optional<double> elapsed_s(const history::RunRecord& run, int64_t now_unix_ns) {
-  if (run.started_unix_ns == 0) return std::nullopt;
-  const int64_t end = run.ended_unix_ns > 0 ? run.ended_unix_ns : now_unix_ns;
-  if (end < run.started_unix_ns) return std::nullopt;  // two clocks that disagree (T33)
-  return static_cast<double>(end - run.started_unix_ns) / 1e9;
-}
-
 std::string clock_text(int64_t time_unix_ns) { return time_unix_ns == 0 ? "-" : format_time(time_unix_ns, "%m-%d %H:%M"); }
 std::string time_of_day_text(int64_t time_unix_ns) { return time_unix_ns == 0 ? "-" : format_time(time_unix_ns, "%H:%M:%S"); }
 

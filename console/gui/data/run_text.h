@@ -17,8 +17,6 @@ std::string metric_name(const Run& run, std::string_view metric);
 
 // "cp2", "dp2 cp4 tp2"; "1 rank" for a mesh of ones.
 std::string mesh_text(const history::RunRecord& run);
-// Seconds that it has run so far; nullopt before it has started.
-std::optional<double> elapsed_s(const history::RunRecord& run, int64_t now_unix_ns);
 // "03-02 08:48", UTC offset of this machine.
 std::string clock_text(int64_t time_unix_ns);
 std::string time_of_day_text(int64_t time_unix_ns);

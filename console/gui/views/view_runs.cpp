@@ -80,7 +80,7 @@ void draw_number(const std::string& content, float width, Token ink = Token::tex
 double loss_of(const Run& run, const Context&) { return value_or_unknown(latest_value(run, "loss")); }
 double rate_of(const Run& run, const Context&) { return value_or_unknown(latest_value(run, "tokens_per_s")); }
 double step_of(const Run& run, const Context&) { return run.record.last_step < 0 ? kUnknown : static_cast<double>(run.record.last_step); }
-double elapsed_of(const Run& run, const Context& context) { return value_or_unknown(elapsed_s(run.record, context.source.now_unix_ns())); }
+double elapsed_of(const Run& run, const Context& context) { return value_or_unknown(history::elapsed_seconds(run.record, context.source.now_unix_ns())); }
 double started_of(const Run& run, const Context&) {
   return run.record.started_unix_ns == 0 ? kUnknown : static_cast<double>(run.record.started_unix_ns);
 }
@@ -114,7 +114,7 @@ const std::vector<Column>& columns() {
        }},
       {"elapsed", 60, 460, true, elapsed_of, nullptr,
        [](Context& context, Run& run, float width) {
-         const auto seconds = elapsed_s(run.record, context.source.now_unix_ns());
+         const auto seconds = history::elapsed_seconds(run.record, context.source.now_unix_ns());
          draw_number(seconds ? text::format_elapsed(*seconds) : "-", width, live_ink(context, run));
        }},
       {"tags", 90, 900, false, nullptr, [](const Run& run) { return run.record.tags.empty() ? std::string("~") : run.record.tags.front(); },

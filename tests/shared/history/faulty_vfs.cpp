@@ -13,11 +13,13 @@ struct FaultyFile {
   sqlite3_file* below;  // lies behind this object
 
   static FaultyFile& of(sqlite3_file* file) { return *reinterpret_cast<FaultyFile*>(file); }
-  static int fault(sqlite3_file* file, int io_error) { return of(file).vfs->next(io_error); }
+  static int fault(sqlite3_file* file, int io_error) { return of(file).vfs->next(false, io_error); }
+  static int read_fault(sqlite3_file* file, int io_error) { return of(file).vfs->next(true, io_error); }
 
   static int close(sqlite3_file* file) { return of(file).below->pMethods->xClose(of(file).below); }
   static int read(sqlite3_file* file, void* to, int bytes, sqlite3_int64 at) {
-    return of(file).below->pMethods->xRead(of(file).below, to, bytes, at);
+    const int error = read_fault(file, SQLITE_IOERR_READ);
+    return error ? error : of(file).below->pMethods->xRead(of(file).below, to, bytes, at);
   }
   static int write(sqlite3_file* file, const void* from, int bytes, sqlite3_int64 at) {
     const int error = fault(file, SQLITE_IOERR_WRITE);
@@ -29,7 +31,10 @@ struct FaultyFile {
   }
   // A process that ends does not lose what the system has, so the disk need not be waited for.
   static int sync(sqlite3_file* file, int) { return fault(file, SQLITE_IOERR_FSYNC); }
-  static int file_size(sqlite3_file* file, sqlite3_int64* bytes) { return of(file).below->pMethods->xFileSize(of(file).below, bytes); }
+  static int file_size(sqlite3_file* file, sqlite3_int64* bytes) {
+    const int error = read_fault(file, SQLITE_IOERR_FSTAT);
+    return error ? error : of(file).below->pMethods->xFileSize(of(file).below, bytes);
+  }
   static int lock(sqlite3_file* file, int level) { return of(file).below->pMethods->xLock(of(file).below, level); }
   static int unlock(sqlite3_file* file, int level) { return of(file).below->pMethods->xUnlock(of(file).below, level); }
   static int check_reserved(sqlite3_file* file, int* reserved) { return of(file).below->pMethods->xCheckReservedLock(of(file).below, reserved); }
@@ -39,7 +44,7 @@ struct FaultyFile {
   static int sector_size(sqlite3_file* file) { return of(file).below->pMethods->xSectorSize(of(file).below); }
   static int characteristics(sqlite3_file* file) { return of(file).below->pMethods->xDeviceCharacteristics(of(file).below); }
   static int shm_map(sqlite3_file* file, int page, int bytes, int extend, void volatile** to) {
-    const int error = extend ? fault(file, SQLITE_IOERR_SHMSIZE) : SQLITE_OK;
+    const int error = extend ? fault(file, SQLITE_IOERR_SHMSIZE) : read_fault(file, SQLITE_IOERR_SHMMAP);
     return error ? error : of(file).below->pMethods->xShmMap(of(file).below, page, bytes, extend, to);
   }
   static int shm_lock(sqlite3_file* file, int offset, int count, int flags) {
@@ -75,14 +80,14 @@ FaultyVfs& vfs_of(sqlite3_vfs* vfs) { return *static_cast<FaultyVfs*>(vfs->pAppD
 int FaultyFile::open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int* flags_out) {
   auto* opened = new (file) FaultyFile{{nullptr}, &vfs_of(vfs), nullptr};
   opened->below = reinterpret_cast<sqlite3_file*>(opened + 1);
-  if (const int error = flags & SQLITE_OPEN_CREATE ? opened->vfs->next(SQLITE_CANTOPEN) : SQLITE_OK) return error;
+  if (const int error = opened->vfs->next(!(flags & SQLITE_OPEN_CREATE), SQLITE_CANTOPEN)) return error;
   const int result = opened->vfs->below_->xOpen(opened->vfs->below_, name, opened->below, flags, flags_out);
   if (opened->below->pMethods) opened->base.pMethods = &kMethods;
   return result;
 }
 
 int FaultyFile::remove(sqlite3_vfs* vfs, const char* name, int sync) {
-  const int error = vfs_of(vfs).next(SQLITE_IOERR_DELETE);
+  const int error = vfs_of(vfs).next(false, SQLITE_IOERR_DELETE);
   return error ? error : vfs_of(vfs).below_->xDelete(vfs_of(vfs).below_, name, sync);
 }
 
@@ -106,7 +111,8 @@ void FaultyVfs::fail_at(int64_t k, Kind kind, bool lasting) { calls_ = 0, failed
 
 void FaultyVfs::heal() { fail_at_ = 0, calls_ = 0; }
 
-int FaultyVfs::next(int io_error) {
+int FaultyVfs::next(bool reads, int io_error) {
+  if (reads != (kind_ == Kind::read_error)) return SQLITE_OK;
   const int64_t call = ++calls_, k = fail_at_;
   if (k == 0 || call < k || (call > k && !lasting_)) return SQLITE_OK;
   failed_ = true;

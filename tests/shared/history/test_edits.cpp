@@ -164,6 +164,54 @@ TEST(Edits, T33DurationIsKnownOrUnknownNeverNegative) {
   EXPECT_EQ(reader.run("r_00000003").duration_ns, -1);
 }
 
+// T33: the wall clock steps while the runs are under way, back for one and a day forward for the other.
+TEST(Edits, T33AClockThatStepsChangesNoLength) {
+  constexpr int64_t kSecond = 1'000'000'000, kStart = 1'793'413'600 * kSecond, kSecondsMax = 60;
+  const TemporaryFolder folder;
+  {
+    Writer writer(folder.store(), {});
+    for (const auto& [id, end] : {std::pair("r_00000001", kStart - 600 * kSecond), std::pair("r_00000002", kStart + kDay)}) {
+      writer.create_run(make_run(id));
+      writer.set_state(id, RunState::running, "", -1, kStart);
+      writer.set_state(id, RunState::finished, "", -1, end);
+    }
+  }
+  const Reader reader(folder.store());
+  for (const char* id : {"r_00000001", "r_00000002"}) {
+    const RunRecord run = reader.run(id);
+    EXPECT_GE(run.duration_ns, 0) << id;
+    EXPECT_LT(run.duration_ns, kSecondsMax * kSecond) << id;
+    EXPECT_EQ(elapsed_seconds(run, kStart), static_cast<double>(run.duration_ns) / 1e9) << id;
+  }
+  EXPECT_EQ(reader.find("elapsed < 60s").size(), 2U);
+}
+
+// T33: without a measured length the two wall clocks are all that there is, and their order may be wrong.
+TEST(Edits, T33AnEndBeforeTheStartIsUnknownNotNegative) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  const TemporaryFolder folder;
+  RunRecord run = make_run("r_00000001");
+  run.started_unix_ns = 300 * kSecond, run.ended_unix_ns = 10 * kSecond;
+  EXPECT_EQ(elapsed_seconds(run, 0), std::nullopt);
+  run.ended_unix_ns = 310 * kSecond;
+  EXPECT_EQ(elapsed_seconds(run, 0), 10);
+  run.ended_unix_ns = 0;
+  EXPECT_EQ(elapsed_seconds(run, 290 * kSecond), std::nullopt) << "it runs, and our own clock is behind its node's";
+  EXPECT_EQ(elapsed_seconds(run, 303 * kSecond), 3);
+
+  constexpr int64_t kFarAhead = 4'000'000'000 * kSecond;  // of a node whose clock is decades ahead
+  {
+    Writer writer(folder.store(), {});
+    for (const char* id : {"r_00000001", "r_00000002"}) writer.create_run(make_run(id));
+    writer.set_state("r_00000001", RunState::running, "", -1, kFarAhead);
+    writer.set_state("r_00000002", RunState::running, "");
+    const Reader reader(folder.store());
+    ASSERT_EQ(reader.find("elapsed is null").size(), 1U);
+    EXPECT_EQ(reader.find("elapsed is null").front().id, "r_00000001");
+    EXPECT_EQ(reader.find("elapsed < 1h").size(), 1U) << "a negative number would be below it too";
+  }
+}
+
 RunRecord run_that_ended(const std::string& id, int64_t ended, RunState state = RunState::finished) {
   RunRecord run = make_run(id);
   run.state = state;

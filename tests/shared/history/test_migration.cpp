@@ -81,8 +81,14 @@ INSTANTIATE_TEST_SUITE_P(Released, Migration, ::testing::ValuesIn(released_files
 TEST(Migrations, AFileIsKeptOfEachReleasedSchema) {
   const std::vector<std::filesystem::path> files = released_files();
   ASSERT_EQ(files.size(), static_cast<size_t>(newest_schema() - 1));
-  for (size_t i = 0; i < files.size(); ++i)
-    EXPECT_EQ(SQLite::Database(files[i].string(), SQLite::OPEN_READONLY).execAndGet("PRAGMA user_version").getInt(), static_cast<int>(i + 1));
+  const TemporaryFolder folder;  // SQLite puts files beside what it opens
+  for (size_t i = 0; i < files.size(); ++i) {
+    const std::filesystem::path copy = folder.path() / files[i].filename();
+    std::filesystem::copy_file(files[i], copy);
+    EXPECT_EQ(SQLite::Database(copy.string(), SQLite::OPEN_READONLY).execAndGet("PRAGMA user_version").getInt(), static_cast<int>(i + 1));
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(files.front().parent_path()))
+    EXPECT_TRUE(entry.path().extension() == ".db" || entry.path().filename() == "README.md") << entry.path() << ": each file is whole by itself";
 }
 
 TEST(Migrations, AnOlderFileIsNotReadBeforeItIsMigrated) {

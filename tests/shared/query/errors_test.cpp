@@ -63,12 +63,15 @@ INSTANTIATE_TEST_SUITE_P(Fields, BadQueries,
 INSTANTIATE_TEST_SUITE_P(
     Values, BadQueries,
     testing::Values(BadQuery{"state = faild", "RW-QUERY-003", 9, "did you mean 'failed'?"},
-                    BadQuery{"state in (failed, don)", "RW-QUERY-003", 19, "finished"}, BadQuery{"state < failed", "RW-QUERY-003", 7, "in (...)"},
-                    BadQuery{"ranks > two", "RW-QUERY-003", 9, "a number"}, BadQuery{"ranks > \"2\"", "RW-QUERY-003", 9, "a number"},
-                    BadQuery{"loss.last < nan", "RW-QUERY-003", 11, "in (...)"}, BadQuery{"loss.min = nan", "RW-QUERY-003", 12, "loss.nan > 0"},
-                    BadQuery{"started > november", "RW-QUERY-003", 11, "2026-11-01"}, BadQuery{"elapsed > long", "RW-QUERY-003", 11, "1h30m"},
-                    BadQuery{"archived = maybe", "RW-QUERY-003", 12, "true or false"}, BadQuery{"step ~ 3", "RW-QUERY-003", 6, "="},
-                    BadQuery{"order by tag", "RW-QUERY-003", 10, "one value"}, BadQuery{"name ~ \"(\"", "RW-QUERY-004", 8, "backslash"}));
+                    BadQuery{"state in (failed, don)", "RW-QUERY-003", 19, "running, paused, stopping, finished"},
+                    BadQuery{"state = pausd", "RW-QUERY-003", 9, "did you mean 'paused'?"},
+                    BadQuery{"mesh.cp >= two", "RW-QUERY-003", 12, "a number"}, BadQuery{"mesh.cp ~ 2", "RW-QUERY-003", 9, "="},
+                    BadQuery{"state < failed", "RW-QUERY-003", 7, "in (...)"}, BadQuery{"ranks > two", "RW-QUERY-003", 9, "a number"},
+                    BadQuery{"ranks > \"2\"", "RW-QUERY-003", 9, "a number"}, BadQuery{"loss.last < nan", "RW-QUERY-003", 11, "in (...)"},
+                    BadQuery{"loss.min = nan", "RW-QUERY-003", 12, "loss.nan > 0"}, BadQuery{"started > november", "RW-QUERY-003", 11, "2026-11-01"},
+                    BadQuery{"elapsed > long", "RW-QUERY-003", 11, "1h30m"}, BadQuery{"archived = maybe", "RW-QUERY-003", 12, "true or false"},
+                    BadQuery{"step ~ 3", "RW-QUERY-003", 6, "="}, BadQuery{"order by tag", "RW-QUERY-003", 10, "one value"},
+                    BadQuery{"name ~ \"(\"", "RW-QUERY-004", 8, "backslash"}));
 
 TEST(QueryBounds, NestingAndLengthAreBounded) {
   const auto code = [](const std::string& text) { return error_of([&] { compile(text, context()); }).code; };
@@ -91,6 +94,13 @@ TEST(QueryParameters, EveryValueTravelsAsAParameter) {
     EXPECT_EQ(compiled.sql.find(part), std::string::npos) << compiled.sql;
   EXPECT_EQ(compiled.limit, 7);
   EXPECT_GE(compiled.parameters.size(), 6u);
+}
+
+TEST(QueryFields, TheStatesAreNamedInTheHelp) {
+  const std::vector<FieldHelp> help = field_help();
+  const auto state = std::find_if(help.begin(), help.end(), [](const FieldHelp& field) { return field.name == "state"; });
+  ASSERT_NE(state, help.end());
+  EXPECT_EQ(state->meaning, "queued, starting, running, paused, stopping, finished, failed, stopped, lost");
 }
 
 TEST(QueryFields, EachHasATypeAndAMeaning) {

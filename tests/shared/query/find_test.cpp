@@ -177,6 +177,12 @@ TEST_F(Find, MetricsAsTheRunsCurveHasThem) {
   for (const Case& each : cases) EXPECT_EQ(found(each.query), each.runs) << each.query;
 }
 
+// The language knows every state that a run can have.
+TEST_F(Find, EveryStateCanBeAskedFor) {
+  for (int state = 0; state <= static_cast<int>(RunState::lost); ++state)
+    EXPECT_NO_THROW(found("state = " + std::string(to_string(static_cast<RunState>(state))))) << state;
+}
+
 TEST_F(Find, ValuesCannotLeaveTheirPlace) {
   EXPECT_EQ(found("name = \"x' OR 1=1 --\""), "");
   EXPECT_EQ(found("tag = \"'; DROP TABLE run; --\""), "");

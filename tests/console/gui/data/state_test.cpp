@@ -288,15 +288,6 @@ TEST(RunText, WordsAndTheirOpposite) {
   EXPECT_TRUE(matches_words("a##b", "##"));
 }
 
-TEST(RunText, T33AnEndBeforeTheStartIsUnknownNotNegative) {
-  history::RunRecord run;
-  run.started_unix_ns = 300'000'000'000;
-  run.ended_unix_ns = 10'000'000'000;
-  EXPECT_EQ(elapsed_s(run, 0), std::nullopt);
-  run.ended_unix_ns = 310'000'000'000;
-  EXPECT_EQ(elapsed_s(run, 0), 10);
-}
-
 TEST(UpdateQueueTest, AClosedQueueFreesAProducerThatWaits) {
   UpdateQueue queue;
   for (size_t i = 0; i < UpdateQueue::kUpdatesMax; ++i) ASSERT_TRUE(queue.push(Notice{}));
