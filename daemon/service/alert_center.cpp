@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
-#include <sys/statvfs.h>
 
 #include "shared/base/error.h"
 #include "shared/base/host.h"
@@ -24,6 +23,14 @@ nlohmann::json input_for(const alerts::Alert& alert, nlohmann::json run) {
   return {{"alert", to_json(alert)}, {"run", std::move(run)}, {"node", host::node_name()}, {"ringwright", RINGWRIGHT_VERSION}};
 }
 
+// Empty where checkpoints lie with the run, or there are none.
+std::filesystem::path checkpoint_directory_of(const nlohmann::json& recipe) {
+  static const nlohmann::json::json_pointer kEnabled("/checkpointing/enabled"), kDirectory("/checkpointing/checkpoint_dir");
+  if (!recipe.contains(kEnabled) || recipe.at(kEnabled) != true || !recipe.contains(kDirectory) || !recipe.at(kDirectory).is_string()) return {};
+  const std::filesystem::path directory = recipe.at(kDirectory).get<std::string>();
+  return directory.is_absolute() ? directory : std::filesystem::path();
+}
+
 }  // namespace
 
 AlertCenter::AlertCenter(const alerts::Settings& settings, Ledger& ledger, std::filesystem::path state_directory)
@@ -41,7 +48,7 @@ void AlertCenter::watch(const history::RunRecord& run) {
   rules.insert(rules.end(), own.begin(), own.end());
   forget(run.id);
   disk_at_ = {};
-  runs_.emplace(run.id, Watched{run.name, run.algorithm, alerts::RunWatch(std::move(rules), run.world_size)});
+  runs_.emplace(run.id, Watched{run.name, run.algorithm, checkpoint_directory_of(run.recipe), alerts::RunWatch(std::move(rules), run.world_size)});
 }
 
 void AlertCenter::note(const wire::Event& event) {
@@ -86,22 +93,39 @@ void AlertCenter::tick() {
   second_at_ = now + std::chrono::seconds(1);
   for (const auto& [run, watched] : runs_)
     for (const alerts::Alert& alert : watched.watch.tick(now)) raise(run, watched, alert, now);
+  if (const auto rooms = disks_.take()) judge_disks(*rooms, now);
   if (runs_.empty() || now < disk_at_) return;
   disk_at_ = now + kDiskEvery;
-  look_at_disks(now);
+  ask_for_disks();
 }
 
-void AlertCenter::look_at_disks(Clock::time_point now) {
-  struct statvfs disk{};
-  if (::statvfs(state_directory_.c_str(), &disk) != 0) return;
-  const double free_bytes = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize);
+void AlertCenter::ask_for_disks() {
+  std::vector<std::filesystem::path> places = {state_directory_};
   for (const auto& [run, watched] : runs_)
-    for (const alerts::Rule& rule : watched.watch.rules()) {
-      if (rule.kind != alerts::Kind::disk || free_bytes >= rule.free_below_bytes) continue;
-      const std::string text = fmt::format("{} are free where runs are kept, less than {}", text::format_bytes(static_cast<uint64_t>(free_bytes)),
-                                           text::format_bytes(static_cast<uint64_t>(rule.free_below_bytes)));
-      raise(run, watched, {"disk", state_directory_.string(), text, {{"free_bytes", free_bytes}, {"free_below_bytes", rule.free_below_bytes}}}, now);
-    }
+    if (!watched.checkpoint_directory.empty()) places.push_back(watched.checkpoint_directory);
+  disks_.ask(std::move(places));
+}
+
+// A disk that holds both is told of once.
+void AlertCenter::judge_disks(const DiskWatch::Rooms& rooms, Clock::time_point now) {
+  const auto own = rooms.find(state_directory_);
+  for (const auto& [run, watched] : runs_) {
+    if (own != rooms.end()) judge_disk(run, watched, state_directory_, own->second.free_bytes, now);
+    const auto other = rooms.find(watched.checkpoint_directory);
+    if (other == rooms.end() || (own != rooms.end() && own->second.device == other->second.device)) continue;
+    judge_disk(run, watched, watched.checkpoint_directory, other->second.free_bytes, now);
+  }
+}
+
+void AlertCenter::judge_disk(const std::string& run, const Watched& watched, const std::filesystem::path& place, double free_bytes,
+                             Clock::time_point now) {
+  for (const alerts::Rule& rule : watched.watch.rules()) {
+    if (rule.kind != alerts::Kind::disk || free_bytes >= rule.free_below_bytes) continue;
+    const std::string text =
+        fmt::format("{} are free where {} are kept, less than {}", text::format_bytes(static_cast<uint64_t>(free_bytes)),
+                    place == state_directory_ ? "runs" : "its checkpoints", text::format_bytes(static_cast<uint64_t>(rule.free_below_bytes)));
+    raise(run, watched, {"disk", place.string(), text, {{"free_bytes", free_bytes}, {"free_below_bytes", rule.free_below_bytes}}}, now);
+  }
 }
 
 // What went wrong stands in the run's history, and in the log.

@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "daemon/service/alert_hook.h"
+#include "daemon/service/disk_watch.h"
 #include "daemon/service/ledger.h"
 #include "shared/alerts/rules.h"
 #include "shared/alerts/watch.h"
@@ -21,7 +22,7 @@ class AlertCenter {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `state_directory`: on whose disk runs write.
+  // `state_directory`: on whose disk runs write, but for checkpoints that a recipe wants elsewhere.
   AlertCenter(const alerts::Settings& settings, Ledger& ledger, std::filesystem::path state_directory);
 
   // A run that begins, with what its recipe asks for on top of the daemon's rules. Throws Error RW-ALERT-001, RW-ALERT-002.
@@ -42,6 +43,7 @@ class AlertCenter {
  private:
   struct Watched {
     std::string name, algorithm;
+    std::filesystem::path checkpoint_directory;  // an absolute one of the recipe's; else empty
     alerts::RunWatch watch;
   };
   using Key = std::tuple<std::string, std::string, std::string>;  // run, kind, topic
@@ -51,7 +53,9 @@ class AlertCenter {
   };
 
   void raise(const std::string& run, const Watched& watched, const alerts::Alert& alert, Clock::time_point now);
-  void look_at_disks(Clock::time_point now);
+  void ask_for_disks();
+  void judge_disks(const DiskWatch::Rooms& rooms, Clock::time_point now);
+  void judge_disk(const std::string& run, const Watched& watched, const std::filesystem::path& place, double free_bytes, Clock::time_point now);
   void take_results(Clock::time_point now);
   void forget(const std::string& run);
 
@@ -59,6 +63,7 @@ class AlertCenter {
   Ledger& ledger_;
   std::filesystem::path state_directory_;
   AlertHook hook_;
+  DiskWatch disks_;
   std::map<std::string, Watched> runs_;
   std::map<Key, Known> known_;
   std::map<uint64_t, nlohmann::json> tests_;

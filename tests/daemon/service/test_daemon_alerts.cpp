@@ -6,6 +6,7 @@
 #include <chrono>
 #include <fstream>
 
+#include "daemon/service/disk_watch.h"
 #include "tests/support/daemon_process.h"
 #include "tests/support/error_of.h"
 
@@ -34,8 +35,10 @@ class Alerts : public testing::Test {
   std::vector<history::AlertRecord> alerts(const test::DaemonProcess& daemon, const std::string& run) const {
     return history::Reader(daemon.store()).alerts(run);
   }
-  std::string launch(const test::DaemonProcess& daemon, nlohmann::json script, nlohmann::json rules = nullptr) {
+  std::string launch(const test::DaemonProcess& daemon, nlohmann::json script, nlohmann::json rules = nullptr,
+                     const std::string& checkpoint_directory = "") {
     nlohmann::json recipe = test::small_recipe(1);
+    if (!checkpoint_directory.empty()) recipe["checkpointing"] = {{"enabled", true}, {"checkpoint_dir", checkpoint_directory}, {"save_period", 10}};
     recipe["script"] = {{"all", std::move(script)}};
     if (!rules.is_null()) recipe["ringwright"] = {{"alerts", std::move(rules)}};
     return daemon.request("run.launch", {{"name", "scripted"}, {"recipe", recipe}, {"world_size", 1}, {"mesh", {{"cp", 1}}}}).at("run");
@@ -132,6 +135,22 @@ TEST_F(Alerts, DiskAndLostRuns) {
   test::DaemonProcess daemon(folder_);
   EXPECT_TRUE(eventually([&] { return alerts(daemon, run).size() == 2; }));
   EXPECT_THAT(kinds(alerts(daemon, run)), testing::Contains("failed"));
+}
+
+// Checkpoints may go to a disk of their own; a folder that is not made yet will lie on its parent's.
+TEST_F(Alerts, TheDiskOfTheCheckpointsIsLookedAtToo) {
+  const test::TemporaryFolder other("/dev/shm");
+  const auto here = disk_room(folder_.path()), there = disk_room(other / "not/made/yet");
+  ASSERT_TRUE(here && there);
+  if (here->device == there->device) GTEST_SKIP() << "this machine has one disk for both";
+  configure("  rules: [{kind: disk, free_below: 100000 TiB}]\n");
+  test::DaemonProcess daemon(folder_);
+  const std::string elsewhere = launch(daemon, {{"ignore_stop", true}}, nullptr, (other / "not/made/yet").string());
+  const std::string beside = launch(daemon, {{"ignore_stop", true}}, nullptr, (folder_ / "checkpoints").string());
+  const std::string state = "disk:" + (folder_ / "s").string();
+  EXPECT_TRUE(eventually([&] { return kinds(alerts(daemon, elsewhere)) == std::vector{"disk:" + (other / "not/made/yet").string(), state}; }))
+      << testing::PrintToString(kinds(alerts(daemon, elsewhere)));
+  EXPECT_TRUE(eventually([&] { return kinds(alerts(daemon, beside)) == std::vector{state}; }));
 }
 
 }  // namespace
