@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """House rules as a test: what includes what, how long files are, words that must not appear. usage: check_tree.py SOURCE_FOLDER"""
+import fnmatch
 import os
 import re
 import sys
@@ -41,6 +42,10 @@ WORDS = [
 
 ROW_CODE = re.compile(r"\{(?:\.code = )?\"(RW-GUARD-\d+)\",")  # the first field of a row of the support matrix
 
+# A test of two sizes (tests/deep_tier.h): its name, and the filters of the entries that run it at the larger one.
+TEST_NAME = re.compile(r"^(?:TEST|TEST_F|TEST_P|RANK_TEST|MESH_TEST)\((\w+), (\w+)", re.MULTILINE)
+DEEP_FILTER = re.compile(r"^\s*ringwright_deep_test\(\S+ \S+ ([^\s)]+)", re.MULTILINE)
+
 faults = []
 files_read = 0
 row_places = {}
@@ -75,6 +80,24 @@ def check_row_codes(path, lines):
             row_places[code] = f"{path}:{number}"
 
 
+def check_deep_entry(path, text):
+    """A file with a size for the deep tier has a test that some entry of its folder runs there."""
+    entries = os.path.join(ROOT, os.path.dirname(path), "CMakeLists.txt")
+    filters = [word.split("/")[-1] for text_of in DEEP_FILTER.findall(open(entries, encoding="utf-8").read()) for word in text_of.strip('"').split(":")]
+    names = [f"{suite}.{test}" for suite, test in TEST_NAME.findall(text)]
+    if not any(fnmatch.fnmatchcase(name, word) for name in names for word in filters):
+        fault(path, 1, "by_tier() has a larger size here, and no ringwright_deep_test of the folder runs a test of this file")
+
+
+def check_corpora():
+    """Each fuzzer starts from bytes that are good."""
+    lines = open(os.path.join(ROOT, "tests/fuzz/CMakeLists.txt"), encoding="utf-8").read()
+    for name in re.findall(r"^ringwright_fuzzer\((\w+)", lines, re.MULTILINE):
+        corpus = os.path.join(ROOT, "tests/fuzz/corpus", name)
+        if not os.path.isdir(corpus) or not os.listdir(corpus):
+            fault("tests/fuzz/CMakeLists.txt", 1, f"{name} has no corpus in tests/fuzz/corpus/{name}")
+
+
 def check_file(path):
     global files_read
     extension = os.path.splitext(path)[1]
@@ -87,6 +110,8 @@ def check_file(path):
     files_read += 1
     if extension in CODE:
         check_includes(path, lines)
+        if extension == ".cpp" and path.startswith("tests/") and "by_tier" in "\n".join(lines):
+            check_deep_entry(path, "\n".join(lines))
         if path.startswith("shared/support_matrix/"):
             check_row_codes(path, lines)
         if len(lines) > FILE_LINES_MAX:
@@ -103,6 +128,7 @@ for folder, folders, names in os.walk(ROOT):
     for name in sorted(names):
         check_file(os.path.relpath(os.path.join(folder, name), ROOT))
 
+check_corpora()
 print("\n".join(faults))
 print(f"{files_read} files read")
 print(f"{0 if faults else 1} passed, {len(faults)} failed")

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <set>
 
 #include "shared/exchange/archive_file.h"
 #include "shared/exchange/import.h"
 #include "shared/exchange/record_json.h"
+#include "shared/exchange/row_json.h"
 #include "shared/exchange/run_archive.h"
 #include "shared/fingerprint/inputs.h"
 #include "tests/deep_tier.h"
@@ -309,6 +311,26 @@ TEST_F(HostileArchives, ANewerVersionIsNamed) {
 TEST_F(Archives, WhatIsNoFileIsRefused) {
   EXPECT_EQ(test::error_code([&] { import_runs(other_store(), folder_ / "none"); }), "RW-ARCHIVE-001");
   EXPECT_EQ(test::error_code([&] { import_runs(other_store(), "/dev/null"); }), "RW-ARCHIVE-001");
+}
+
+// What tests/fuzz/fuzz_archive starts from: whole archives in each packing, and the lines of each kind of file.
+TEST(ArchiveSeeds, AreGood) {
+  const fs::path folder = fs::path(RINGWRIGHT_SOURCE_DIR) / "tests/fuzz/corpus/fuzz_archive";
+  for (const char* name : {"whole.tar", "whole.tar.gz", "whole.tar.zst"}) {
+    size_t rows = 0;
+    EXPECT_EQ(read_archive(folder / name, [&](Row&&) { ++rows; }).id, "r_00000001") << name;
+    EXPECT_GT(rows, 10U) << name;
+  }
+  std::set<std::string> kinds;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    std::ifstream lines(entry.path());
+    std::string line;
+    if (!std::getline(lines, line) || !line.starts_with("rows:") || line == "rows:run") continue;
+    const std::string kind = line.substr(5);
+    while (std::getline(lines, line)) EXPECT_EQ(file_of(row_from_json(kind, nlohmann::json::parse(line))), kind) << line;
+    kinds.insert(kind);
+  }
+  EXPECT_EQ(kinds.size(), std::variant_size_v<Row>);
 }
 
 }  // namespace

@@ -117,6 +117,17 @@ TEST(Microbatches, RowsThatNoPackHoldsAreLeftOutWhereThatIsAskedFor) {
   EXPECT_EQ(longest_row(config), 100);
 }
 
+TEST(Microbatches, TheSmallerOfTheTwoLimitsOfARowHolds) {
+  recipe::SftConfig config = packed(2, 0);
+  config.packing.enabled = false, config.max_total_sequence_length = 100;
+  config.max_input_length = 40;
+  EXPECT_EQ(longest_row(config), 40);
+  config.max_input_length = 400;
+  EXPECT_EQ(longest_row(config), 100);
+  config.max_input_length = 70, config.packing = {.enabled = true, .pack_tokens = 64, .skip_long = true};
+  EXPECT_EQ(longest_row(config), 64);
+}
+
 TEST(Microbatches, WhatFitsNowhereIsRefused) {
   recipe::SftConfig config;
   config.dynamic_batching = {true, 64, 8};
