@@ -142,6 +142,10 @@ bool CheckReport::refused() const {
 
 void print_report(const CheckReport& report) {
   fmt::print("{}\n", styled(report.recipe.file.string(), Style::bold));
+  if (report.error) {
+    fmt::print("{}\n", describe(*report.error));
+    return;
+  }
   print_findings(report.examination.findings);
   print_stops(report);
   print_warnings(report.recipe);
@@ -154,6 +158,7 @@ void print_report(const CheckReport& report) {
 }
 
 ordered_json to_json(const CheckReport& report) {
+  if (report.error) return {{"recipe", report.recipe.file.string()}, {"runs", false}, {"error", ringwright::to_json(*report.error)}};
   const bool one = report.targets.size() == 1;
   ordered_json json = {{"recipe", report.recipe.file.string()},
                        {"overrides", report.recipe.overrides},

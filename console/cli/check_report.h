@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "shared/base/error.h"
 #include "shared/recipe/recipe.h"
 #include "shared/support_matrix/examination.h"
 #include "shared/support_matrix/recipe_fix.h"
@@ -12,6 +13,7 @@
 namespace ringwright::cli {
 
 struct CheckReport {
+  std::optional<ErrorParts> error;  // it cannot be looked at: of the rest there is the recipe's file alone
   recipe::Recipe recipe;
   std::vector<support_matrix::Target> targets;  // that were asked for
   support_matrix::Examination examination;

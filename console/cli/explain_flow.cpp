@@ -23,12 +23,12 @@ void print_flow(const RecipeFlow& flow) {
   if (!flow.note.empty()) fmt::print("{}\n", styled(flow.note, Style::warning));
   Table table({{"", Align::right}, {"stage"}, {"makes"}, {"how", Align::left, true}, {"where"}});
   int number = 0;
-  for (const flow::StageText& stage : flow::path(flow.engine, flow.loss, sizes))
+  const std::vector<flow::StageText> stages = flow::path(flow.engine, flow.loss, sizes);
+  for (const flow::StageText& stage : stages)
     table.add_row({std::to_string(++number), std::string(stage.name), flow::shape_text(stage.shape), stage.note, std::string(stage.place)});
   fmt::print("\n");
   table.print();
-  fmt::print("\nB rows, S tokens of a row, L of them on one rank, d hidden size, V vocabulary\n\n{}\n",
-             styled("scale of the loss before backward", Style::bold));
+  fmt::print("\n{}\n\n{}\n", flow::legend(stages), styled("scale of the loss before backward", Style::bold));
   for (const support_matrix::TargetScale& each : support_matrix::loss_scales(flow))
     fmt::print("  {:<14} {}\n", support_matrix::kTargetNames[static_cast<size_t>(each.target)], each.scale.words);
 }

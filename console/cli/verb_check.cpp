@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "console/cli/check_report.h"
+#include "console/cli/failure.h"
 #include "console/cli/recipe_arguments.h"
 #include "console/cli/run_text.h"
 #include "console/cli/verb.h"
@@ -55,6 +56,28 @@ CheckReport report_on(const std::string& file, const std::vector<std::string>& o
   return report;
 }
 
+// Among several recipes, one that cannot be looked at keeps no other from being; alone, its error is the command's.
+CheckReport report_or_error(const std::string& file, const RecipeArguments& arguments, const Options& options, support_matrix::CheckOptions& how,
+                            recipe::ParentCache& parents) {
+  try {
+    return report_on(file, arguments.overrides, options, how, parents);
+  } catch (...) {
+    if (arguments.files.size() == 1) throw;
+    CheckReport report;
+    report.recipe.file = file;
+    report.error = parts_of(std::current_exception());
+    return report;
+  }
+}
+
+// What stands in the way of a whole recipe comes before what a guard refuses.
+ExitCode worse(ExitCode code, const CheckReport& report) {
+  const bool is_error = report.error && report.error->exit_code != ExitCode::refused;
+  if (code != ExitCode::good && code != ExitCode::refused) return code;
+  if (is_error) return report.error->exit_code;
+  return report.error || report.refused() ? ExitCode::refused : code;
+}
+
 int check(const Options& options, const Invocation& invocation) {
   support_matrix::targets_from_name(options.target);  // refused before a recipe is read
   const RecipeArguments arguments = split_recipe_arguments(options.words);
@@ -67,11 +90,11 @@ int check(const Options& options, const Invocation& invocation) {
                  ExitCode::usage});
   support_matrix::CheckOptions how = check_options(options);
   recipe::ParentCache parents;
-  bool refused = false;
+  ExitCode code = ExitCode::good;
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (size_t i = 0; i < arguments.files.size(); ++i) {
-    const CheckReport report = report_on(arguments.files[i], arguments.overrides, options, how, parents);
-    refused = refused || report.refused();
+    const CheckReport report = report_or_error(arguments.files[i], arguments, options, how, parents);
+    code = worse(code, report);
     if (invocation.json) {
       all.push_back(to_json(report));
     } else {
@@ -80,7 +103,7 @@ int check(const Options& options, const Invocation& invocation) {
     }
   }
   if (invocation.json) fmt::print("{}", dump_ordered_document(all));
-  return static_cast<int>(refused ? ExitCode::refused : ExitCode::good);
+  return static_cast<int>(code);
 }
 
 void build(Command& command, Invocation& invocation) {

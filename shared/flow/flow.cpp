@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace ringwright::flow {
@@ -76,6 +77,20 @@ constexpr Entry kStages[] = {
      [](const StepSizes&) { return std::string("one gradient norm over all parameters, clipping, the same update on every rank"); }},
 };
 
+struct LetterWords {
+  std::string_view letter, words;
+};
+constexpr LetterWords kLetters[] = {{"B", "rows"},        {"S", "tokens of a row"},           {"L", "of them on one rank"},
+                                    {"d", "hidden size"}, {"T", "tokens of a teacher's row"}, {"U", "the teacher's vocabulary"}};
+
+// "T" of "T/cp". Throws std::logic_error for one that the table does not have.
+std::string_view letter_of(const Dimension& size) {
+  const std::string_view letter = size.letter.substr(0, size.letter.find('/'));
+  if (std::none_of(std::begin(kLetters), std::end(kLetters), [&](const LetterWords& each) { return each.letter == letter; }))
+    throw std::logic_error("a letter without words: " + std::string(letter));
+  return letter;
+}
+
 const Entry& entry_of(Stage stage) {
   for (const Entry& entry : kStages)
     if (entry.stage == stage) return entry;
@@ -105,6 +120,17 @@ std::vector<StageText> path(Engine engine, LossKind loss, const StepSizes& sizes
     result.push_back({stage, entry.name, engine == Engine::ringwright ? entry.place : "", entry.shape(sizes), entry.note(sizes)});
   }
   return result;
+}
+
+std::string legend(const std::vector<StageText>& stages) {
+  std::vector<std::string> parts;
+  for (const LetterWords& each : kLetters) {
+    const auto uses = [&](const StageText& stage) {
+      return std::any_of(stage.shape.begin(), stage.shape.end(), [&](const Dimension& size) { return letter_of(size) == each.letter; });
+    };
+    if (std::any_of(stages.begin(), stages.end(), uses)) parts.push_back(fmt::format("{} {}", each.letter, each.words));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::string shape_text(const std::vector<Dimension>& shape) {

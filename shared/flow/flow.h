@@ -45,6 +45,8 @@ struct StageText {
 
 // The stages of a step in order. Ringwright's is what its worker does; NeMo RL's what its reference describes.
 std::vector<StageText> path(Engine engine, LossKind loss, const StepSizes& sizes);
+// What the letters in the stages' shapes stand for: "B rows, S tokens of a row". Throws std::logic_error for a letter that has no words.
+std::string legend(const std::vector<StageText>& stages);
 std::string shape_text(const std::vector<Dimension>& shape);  // "[B 1, L 512]"
 
 // backward(loss x factor), where gradients are then added up and divided by `averaged_over`: factor = averaged_over / fanout.

@@ -59,6 +59,8 @@ std::vector<KeyRow> policy_key_rows() {
        "optimizer.kwargs.foreach optimizer.kwargs.fused"},
       {"policy", mapped, nullptr, "the moments of AdamW are float32 here, whatever the recipe keeps them in: other numbers in the last digits", "",
        "optimizer.kwargs.exp_avg_dtype optimizer.kwargs.exp_avg_sq_dtype optimizer.kwargs.master_weights optimizer.kwargs.store_param_remainders"},
+      {"policy", not_yet, asks::for_false, "an Adam whose decay is part of the gradient, or whose moments are not corrected for their start", "{key}=true",
+       "optimizer.kwargs.adam_w_mode optimizer.kwargs.bias_correction"},
       {"policy", noted, nullptr, "the loss is always computed in pieces, fused with its gradient", "",
        "sequence_packing.fuse_loss"},
       {"policy", not_yet, nullptr, "of passes without training: rollouts, their log-probabilities, teachers", "",

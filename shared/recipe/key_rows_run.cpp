@@ -15,7 +15,7 @@ std::vector<KeyRow> run_key_rows() {
        "train.prompt_key train.response_key"},
       {"data", noted, nullptr, "rows are read by each rank itself", "",
        "num_workers"},
-      {"data", mapped, nullptr, "a row longer than policy.max_total_sequence_length is left out and counted", "",
+      {"data", mapped, nullptr, "a row longer than this, or than policy.max_total_sequence_length, is left out and counted", "",
        "max_input_seq_length"},
       {"data", not_yet, asks::for_false, "an answer, or a text, that does not end with the end token", "{key}=true",
        "add_eos"},

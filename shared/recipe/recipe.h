@@ -94,6 +94,7 @@ struct SftConfig {
   uint64_t seed = 42;
   std::string model_name, tokenizer_name;
   int64_t train_global_batch_size = 32, train_micro_batch_size = 1, max_total_sequence_length = 1024;
+  int64_t max_input_length = 0;  // data.max_input_seq_length; 0: no limit of its own
   int64_t make_sequence_length_divisible_by = 1;
   std::string precision = "float32";
   double max_grad_norm = 1.0;  // 0: no clipping (null in the recipe)
@@ -124,7 +125,8 @@ SftConfig sft_config(const nlohmann::json& resolved);
 
 // What a document's slot in a pack is a multiple of.
 int64_t document_divisor(const SftConfig& config);
-// The most tokens of a training row that is taken: policy.max_total_sequence_length, or what a pack holds where ringwright.packing.skip_long is set.
+// The most tokens of a row of the data that is taken: the smaller of policy.max_total_sequence_length and data.max_input_seq_length, or what a pack
+// holds where ringwright.packing.skip_long is set and that is less.
 int64_t longest_row(const SftConfig& config);
 
 enum class NameKind { model, data };  // a model's folder (or its tokenizer's); a data set's file

@@ -89,6 +89,7 @@ void read_packing(const Typed& typed, SftConfig& config) {
 
 void read_optimizer(const Typed& typed, OptimizerConfig& optimizer) {
   const std::string base = "policy.optimizer.kwargs.";
+  if (last_segment(typed.text("policy.optimizer.name", "")) == "FusedAdam") optimizer.weight_decay = 0;  // what Transformer Engine's begins with
   optimizer.lr = typed.number(base + "lr", optimizer.lr, 0);
   optimizer.weight_decay = typed.number(base + "weight_decay", optimizer.weight_decay, 0);
   optimizer.eps = typed.number(base + "eps", optimizer.eps, 0);
@@ -185,6 +186,7 @@ SftConfig read_config(const Typed& typed, const std::string& default_name) {
   read_scheduler(typed, config);
   if (!typed.has("data.train")) typed.missing("data.train", "data_path or dataset_name below it");
   config.shuffle = typed.boolean("data.shuffle", config.shuffle);
+  config.max_input_length = typed.integer("data.max_input_seq_length", 0, 2, kSequenceMax);
   config.train = read_source(typed, "data.train");
   config.validation = read_source(typed, "data.validation");
   config.checkpointing_enabled = typed.boolean("checkpointing.enabled", false);
@@ -207,8 +209,10 @@ int64_t document_divisor(const SftConfig& config) {
 }
 
 int64_t longest_row(const SftConfig& config) {
-  if (!config.packing.enabled || !config.packing.skip_long) return config.max_total_sequence_length;
-  return std::min(config.max_total_sequence_length, layout::longest_document_of_pack(config.packing.pack_tokens, document_divisor(config)));
+  const int64_t limit =
+      config.max_input_length > 0 ? std::min(config.max_total_sequence_length, config.max_input_length) : config.max_total_sequence_length;
+  if (!config.packing.enabled || !config.packing.skip_long) return limit;
+  return std::min(limit, layout::longest_document_of_pack(config.packing.pack_tokens, document_divisor(config)));
 }
 
 }  // namespace ringwright::recipe

@@ -12,7 +12,7 @@ namespace ringwright::support_matrix {
 struct Capability {
   std::string_view name;
   Verdict verdict;         // supported, padded, or conditional where the row names the condition
-  std::string_view proof;  // a test or a folder of tests, from the repository's root
+  std::string_view proof;  // "file:Suite.Test", "file.yaml:name of a case" or "folder:golden", from the repository's root
 };
 
 const std::vector<Capability>& capabilities();

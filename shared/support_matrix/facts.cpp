@@ -22,7 +22,6 @@ namespace {
 constexpr std::array<const char*, 8> kAlgorithms = {"sft", "grpo", "dpo", "ppo", "rm", "distillation", "eval", "async_rl"};
 constexpr std::array<const char*, 5> kVisionEnvironments = {"clevr-cogent", "geometry3k", "refcoco", "mmpr-tiny", "vlm"};
 constexpr std::array<const char*, 4> kShardableAttention = {"sdpa", "te", "magi", "tilelang"};
-constexpr const char* kBackend = "policy.dtensor_cfg.automodel_kwargs.backend.";
 
 template <typename Words>
 bool holds(const Words& words, const std::string& word) {
@@ -85,10 +84,8 @@ void read_attention(Facts& facts) {
   facts.other_env_vars = fmt::format("{}", fmt::join(others, ", "));
 }
 
-// A recipe below a folder `vlm` is for a model of text and images.
-bool lies_in_vision_folder(const recipe::Recipe& recipe) {
-  return recipe.file.parent_path().filename() == "vlm" || recipe.file.stem().string().starts_with("vlm");
-}
+// A recipe with `vlm` in its path, as it was named, is for a model of text and images.
+bool lies_in_vision_folder(const recipe::Recipe& recipe) { return recipe.file.string().find("vlm") != std::string::npos; }
 
 void read_data(const recipe::Recipe& recipe, Facts& facts) {
   for (const char* section : {"default", "train", "validation"}) {
@@ -176,16 +173,38 @@ void read_sharding(const recipe::Typed& typed, Facts& facts) {
   facts.skips_long = facts.on("ringwright.packing.skip_long");
 }
 
-void read_moved_keys(Facts& facts) {
-  for (const char* key : {"policy.dtensor_cfg.backend", "policy.dtensor_cfg.fsdp2_config.backend"})
-    if (facts.moved.backend_key.empty() && facts.given(key)) facts.moved.backend_key = key;
+void read_side_model(const recipe::Typed& typed, const CheckOptions& options, Facts& facts) {
+  for (const char* model : {"value", "teacher"})
+    if (facts.side_model.empty() && reads_megatron(typed, model)) facts.side_model = model;
+  if (facts.side_model.empty()) return;
+  facts.side_mapping = map_megatron(typed, facts.side_model);
+  facts.side_mapped = options.map_megatron && facts.side_mapping.unmapped_key.empty();
+}
+
+MovedKeys moved_keys_of(const std::string& section, const Facts& facts) {
+  MovedKeys moved;
+  moved.section = section;
+  for (const char* key : {".backend", ".fsdp2_config.backend"})
+    if (moved.backend_key.empty() && facts.given(section + key)) moved.backend_key = section + key;
   const auto rewritten = [&](const std::string& key, const std::string& from, const std::string& to) {
-    std::string value = facts.text(key);
+    std::string value = facts.text(section + key);
     const size_t place = value.find(from);
     return place == std::string::npos ? std::string() : value.replace(place, from.size(), to);
   };
-  facts.moved.experts_value = rewritten("policy.dtensor_cfg.moe_parallelizer._target_", "components.moe.config", "components.distributed.config");
-  facts.moved.backend_target_value = rewritten(std::string(kBackend) + "_target_", "components.moe.utils", "components.models.common.utils");
+  moved.experts_value = rewritten(".moe_parallelizer._target_", "components.moe.config", "components.distributed.config");
+  moved.backend_target_value = rewritten(".automodel_kwargs.backend._target_", "components.moe.utils", "components.models.common.utils");
+  moved.deepep = facts.given(section + ".automodel_kwargs.backend.enable_deepep");
+  return moved;
+}
+
+// Each of a recipe's models has a section of the same schema.
+void read_moved_keys(Facts& facts) {
+  std::vector<std::string> models = {"policy", "value", "teacher"};
+  const nlohmann::json* teachers = facts.find("teachers");
+  for (size_t i = 0; teachers && teachers->is_array() && i < teachers->size(); ++i) models.push_back("teachers." + std::to_string(i));
+  for (const std::string& model : models)
+    if (MovedKeys moved = moved_keys_of(model + ".dtensor_cfg", facts); moved.any()) facts.moved_sections.push_back(std::move(moved));
+  if (!facts.moved_sections.empty()) facts.moved = facts.moved_sections.front();
 }
 
 }  // namespace
@@ -196,6 +215,7 @@ Facts read_facts(const recipe::Recipe& recipe, const CheckOptions& options) {
   const recipe::Typed typed(facts.resolved, [&](const std::string& key) { return recipe::place_of(recipe, key); });
   if (reads_megatron(typed)) facts.mapping = map_megatron(typed);
   facts.megatron = facts.mapping && !options.map_megatron;
+  read_side_model(typed, options, facts);
   read_sizes(typed, facts);
   read_backend(typed, facts);
   read_attention(facts);

@@ -31,11 +31,15 @@ struct TeacherFacts {
   int64_t first_length = 0;  // tokens of the first teacher that says how many; 0: none does
 };
 
-// Keys that moved between the two Automodel targets, with what they become.
+// Keys of one model's section (policy, value, teacher, teachers.0) that moved between the two Automodel targets, with what they become.
 struct MovedKeys {
+  std::string section;               // "policy.dtensor_cfg"
   std::string backend_key;           // FSDP2's backend: nccl
   std::string experts_value;         // of moe_parallelizer._target_; "": it is right
   std::string backend_target_value;  // of automodel_kwargs.backend._target_, likewise
+  bool deepep = false;               // automodel_kwargs.backend.enable_deepep is given
+
+  bool any() const { return !backend_key.empty() || !experts_value.empty() || !backend_target_value.empty() || deepep; }
 };
 
 struct Facts {
@@ -56,6 +60,9 @@ struct Facts {
   std::string user_key;                  // the first key below `ringwright` that this version does not act on
   bool dtensor = false, dtensor_v2 = true, megatron = false;
   std::optional<MegatronMapping> mapping;  // where the recipe is for Megatron: what it is, or would be, here
+  std::string side_model;                  // critic or teacher on that backend: "value" or "teacher"; "": neither
+  bool side_mapped = false;                // --map megatron, and all of its settings have a counterpart
+  MegatronMapping side_mapping;
   bool packing = false, dynamic_batching = false, sequence_parallel = false, filters_logits = false;
   bool skips_long = false, model_overrides = false;
   bool saves_memory = false;  // activation checkpointing or CPU offload
@@ -69,7 +76,8 @@ struct Facts {
   std::string async_lacks, async_lacks_key, async_lacks_value;
   LossFault loss_fault;
   TeacherFacts teacher;
-  MovedKeys moved;
+  MovedKeys moved;                        // of the section that the rows look at: the first of these
+  std::vector<MovedKeys> moved_sections;  // in the order of the recipe's models
   std::optional<ErrorParts> mesh_fault;
   std::string without_effect;  // what the recipe says about the ranks that has no effect
   Machine machine;
@@ -78,6 +86,7 @@ struct Facts {
   // Level 2.
   std::string model_name, data_name;
   std::optional<std::filesystem::path> model_folder, data_file;
+  std::string model_missing, data_missing;                       // why there is none: "'a' is not on this machine (looked at: ...)"
   nlohmann::json model_json;                                     // config.json of any family; null: none was read
   std::string model_type;                                        // what it says; "": nothing
   bool has_yarn = false;                                         // as the rope of its text part, or of some layers
@@ -102,6 +111,8 @@ struct Facts {
   // Of one batch of prompts and answers, from the data's beginning: rows, those of them that are longer than the recipe allows, and the first line
   // that is no such row.
   int64_t batch_rows = 0, batch_rows_too_long = 0;
+  int64_t row_limit = 0;  // tokens of a row at most, and the key that says so
+  std::string row_limit_key;
   std::string batch_bad_line;
   int64_t row_count_max = -1;  // more rows than the data can give; -1: not looked at
 

@@ -30,6 +30,9 @@ int64_t row_tokens(const std::string& line, const recipe::DataSource& source, co
 
 void read_batch(const recipe::SftConfig& config, const tokenizer::Tokenizer& tokenizer, Facts& facts) {
   if (config.train.format != "prompt_answer" || !facts.data_file || !facts.not_a_file.empty() || facts.data_is_chat) return;
+  facts.row_limit = recipe::longest_row(config);
+  const bool by_input = config.max_input_length > 0 && config.max_input_length < config.max_total_sequence_length;
+  facts.row_limit_key = by_input ? "data.max_input_seq_length" : "policy.max_total_sequence_length";
   TextLines lines(*facts.data_file);
   const int64_t wanted = std::min(config.train_global_batch_size, kRowsMax);
   for (std::string line; facts.batch_rows < wanted && lines.next(line);) {
@@ -40,7 +43,7 @@ void read_batch(const recipe::SftConfig& config, const tokenizer::Tokenizer& tok
       return;
     }
     ++facts.batch_rows;
-    facts.batch_rows_too_long += tokens > config.max_total_sequence_length ? 1 : 0;
+    facts.batch_rows_too_long += tokens > facts.row_limit ? 1 : 0;
   }
 }
 

@@ -20,15 +20,22 @@
 namespace ringwright::support_matrix {
 namespace {
 
-// A file that is not there is no fault of the recipe's: the row is skipped.
-std::optional<std::filesystem::path> find_place(const recipe::Recipe& recipe, const std::string& name,
-                                                recipe::NameKind kind = recipe::NameKind::model) {
+// A file that is not there is no fault of the recipe's: the row is skipped, and says `why`.
+std::optional<std::filesystem::path> find_place(const recipe::Recipe& recipe, const std::string& name, recipe::NameKind kind, std::string& why) {
+  why = "no name is given";
   if (name.empty()) return std::nullopt;
   try {
     return recipe::resolve_name(recipe, name, kind);
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    const bool is_unknown = error.parts().code == "RW-RECIPE-030";
+    why = is_unknown ? fmt::format("'{}' is not on this machine ({})", name, error.parts().where) : error.parts().what;
     return std::nullopt;
   }
+}
+std::optional<std::filesystem::path> find_place(const recipe::Recipe& recipe, const std::string& name,
+                                                recipe::NameKind kind = recipe::NameKind::model) {
+  std::string ignored;
+  return find_place(recipe, name, kind, ignored);
 }
 
 // A model of text and images keeps the sizes of its text part in a section of its own.
@@ -168,7 +175,7 @@ void read_save_folder(const recipe::SftConfig& config, Facts& facts) {
 }
 
 void read_data_files(const recipe::Recipe& recipe, const recipe::SftConfig& config, Facts& facts) {
-  facts.data_file = find_place(recipe, config.train.path, recipe::NameKind::data);
+  facts.data_file = find_place(recipe, config.train.path, recipe::NameKind::data, facts.data_missing);
   for (const std::string& path : {config.train.path, config.validation.path}) {
     const auto file = path.empty() ? std::nullopt : find_place(recipe, path, recipe::NameKind::data);
     const std::string kind = file ? files::kind_if_not_regular(*file) : "";
@@ -187,8 +194,10 @@ void read_data_files(const recipe::Recipe& recipe, const recipe::SftConfig& conf
 void name_file_words(Facts& facts) {
   const auto put = [&](const char* name, const auto& value) { facts.words[name] = fmt::format("{}", value); };
   put("model_name", facts.model_name), put("data_name", facts.data_name), put("data_format", facts.data_format);
+  put("model_missing", facts.model_missing), put("data_missing", facts.data_missing);
   put("not_a_file", facts.not_a_file), put("row_count_max", facts.row_count_max);
   put("data_file", facts.data_file ? facts.data_file->string() : "");
+  put("row_limit", facts.row_limit), put("row_limit_key", facts.row_limit_key);
   put("batch_rows", facts.batch_rows), put("batch_rows_too_long", facts.batch_rows_too_long), put("batch_bad_line", facts.batch_bad_line);
   put("heads_refusal", facts.heads_refusal);
   put("window", facts.limits.size), put("window_key", facts.limits.key), put("window_layer", facts.limits.first_layer());
@@ -204,7 +213,7 @@ void name_file_words(Facts& facts) {
 
 void read_model_config(const recipe::Recipe& recipe, const CheckOptions& options, Facts& facts) {
   facts.model_name = facts.text("policy.model_name");
-  facts.model_folder = find_place(recipe, facts.model_name);
+  facts.model_folder = find_place(recipe, facts.model_name, recipe::NameKind::model, facts.model_missing);
   if (!options.model_folder.empty()) facts.model_name = options.model_folder.string(), facts.model_folder = options.model_folder;
   if (facts.model_folder) read_model(*facts.model_folder, facts);
 }

@@ -14,8 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kFrom = "policy.megatron_cfg.";
-constexpr const char* kTo = "policy.dtensor_cfg.";
 // Torch's linear warm-up refuses to start at 0.
 constexpr double kWarmUpStartMin = 1e-8;
 
@@ -32,13 +30,15 @@ constexpr Rename kOptimizer[] = {{"lr", "lr"}, {"weight_decay", "weight_decay"},
 
 class Mapper {
  public:
-  explicit Mapper(const recipe::Typed& typed) : typed_(typed) {}
+  Mapper(const recipe::Typed& typed, const std::string& model) : typed_(typed), model_(model + "."), from_(model_ + "megatron_cfg.") {
+    mapping_.model = model;
+  }
 
   MegatronMapping map() {
-    add("policy.dtensor_cfg.enabled", true, "enabled");
-    add("policy.dtensor_cfg._v2", true, "enabled");
+    add("dtensor_cfg.enabled", true, "enabled");
+    add("dtensor_cfg._v2", true, "enabled");
     for (const Rename& size : kSizes)
-      if (const json* value = find(std::string(size.from))) keep(kTo + std::string(size.to), size.to, *value, size.from);
+      if (const json* value = find(std::string(size.from))) keep(std::string("dtensor_cfg.") + size.to, size.to, *value, size.from);
     map_optimizer();
     map_scheduler();
     refuse_others();
@@ -48,7 +48,7 @@ class Mapper {
  private:
   // Nothing where there is none, or what JSON's text would make null, which is the default.
   const json* find(const std::string& key) {
-    const json* value = typed_.find(kFrom + key);
+    const json* value = typed_.find(from_ + key);
     if (!value || !value->is_number_float() || std::isfinite(value->get<double>())) return value;
     refuse(key, "it is no finite number", "a number");
     return nullptr;
@@ -57,29 +57,31 @@ class Mapper {
     const json* value = find(key);
     return value && value->is_number() ? value->get<double>() : fallback;
   }
-  std::string text(const std::string& key, const std::string& fallback) const { return typed_.text_or(kFrom + key, fallback); }
+  std::string text(const std::string& key, const std::string& fallback) const { return typed_.text_or(from_ + key, fallback); }
 
-  void add(const std::string& key, json value, const std::string& source) { mapping_.settings.push_back({key, std::move(value), kFrom + source}); }
+  void add(const std::string& key, json value, const std::string& source) {
+    mapping_.settings.push_back({model_ + key, std::move(value), from_ + source});
+  }
   void keep(const std::string& key, const std::string& name, const json& value, const std::string& source) {
     add(key, value, source);
     mapping_.summary += fmt::format("{}{} {}", mapping_.summary.empty() ? "" : ", ", name, value.dump());
   }
   void refuse(const std::string& key, const std::string& what, const std::string& fix) {
-    if (mapping_.unmapped_key.empty()) mapping_.unmapped_key = kFrom + key, mapping_.unmapped_what = what, mapping_.unmapped_fix = fix;
+    if (mapping_.unmapped_key.empty()) mapping_.unmapped_key = from_ + key, mapping_.unmapped_what = what, mapping_.unmapped_fix = fix;
   }
 
   void map_optimizer() {
     if (!find("optimizer")) return;
     const std::string name = text("optimizer.optimizer", "adam");
     if (name != "adam")
-      refuse("optimizer.optimizer", fmt::format("the optimizer {} has no counterpart here", name), "policy.megatron_cfg.optimizer.optimizer=adam");
-    add("policy.optimizer.name", "torch.optim.AdamW", "optimizer");
+      refuse("optimizer.optimizer", fmt::format("the optimizer {} has no counterpart here", name), from_ + "optimizer.optimizer=adam");
+    add("optimizer.name", "torch.optim.AdamW", "optimizer");
     for (const Rename& each : kOptimizer)
       if (const std::string from = std::string("optimizer.") + each.from; const json* value = find(from))
-        keep(std::string("policy.optimizer.kwargs.") + each.to, each.to, *value, from);
+        keep(std::string("optimizer.kwargs.") + each.to, each.to, *value, from);
     const json *beta1 = find("optimizer.adam_beta1"), *beta2 = find("optimizer.adam_beta2");
-    if (beta1 && beta2) keep("policy.optimizer.kwargs.betas", "betas", json::array({*beta1, *beta2}), "optimizer.adam_beta1");
-    if (const json* clip = find("optimizer.clip_grad")) keep("policy.max_grad_norm", "max_grad_norm", *clip, "optimizer.clip_grad");
+    if (beta1 && beta2) keep("optimizer.kwargs.betas", "betas", json::array({*beta1, *beta2}), "optimizer.adam_beta1");
+    if (const json* clip = find("optimizer.clip_grad")) keep("max_grad_norm", "max_grad_norm", *clip, "optimizer.clip_grad");
   }
 
   // Constant or cosine, after a linear warm-up.
@@ -88,37 +90,37 @@ class Mapper {
     const std::string style = text("scheduler.lr_decay_style", "constant");
     if (style != "constant" && style != "cosine")
       return refuse("scheduler.lr_decay_style", fmt::format("the decay '{}' has no counterpart here", style),
-                    "policy.megatron_cfg.scheduler.lr_decay_style=cosine, or constant");
+                    from_ + "scheduler.lr_decay_style=cosine, or constant");
     const double peak = number("optimizer.lr", 1);
     const double start = std::clamp(number("scheduler.lr_warmup_init", 0) / std::max(peak, 1e-30), kWarmUpStartMin, 1.0);
     json pieces = json::array();
-    const int64_t steps = typed_.integer(kFrom + std::string("scheduler.lr_warmup_iters"), 0, 0);
+    const int64_t steps = typed_.integer(from_ + "scheduler.lr_warmup_iters", 0, 0);
     if (steps > 0)
       pieces.push_back(
           {{"name", "torch.optim.lr_scheduler.LinearLR"}, {"kwargs", {{"start_factor", start}, {"end_factor", 1.0}, {"total_iters", steps}}}});
-    const int64_t decay = typed_.integer(kFrom + std::string("scheduler.lr_decay_iters"), 0, 0) - steps;
+    const int64_t decay = typed_.integer(from_ + "scheduler.lr_decay_iters", 0, 0) - steps;
     if (style == "cosine" && decay > 0)
       pieces.push_back(
           {{"name", "torch.optim.lr_scheduler.CosineAnnealingLR"}, {"kwargs", {{"T_max", decay}, {"eta_min", number("optimizer.min_lr", 0)}}}});
     else
       pieces.push_back({{"name", "torch.optim.lr_scheduler.ConstantLR"}, {"kwargs", {{"factor", 1.0}, {"total_iters", 1}}}});
     if (steps > 0) pieces.push_back({{"milestones", json::array({steps})}});
-    add("policy.scheduler", std::move(pieces), "scheduler");
+    add("scheduler", std::move(pieces), "scheduler");
     mapping_.summary += fmt::format(", schedule {} after {} steps of warm-up", style, steps);
   }
 
   void refuse_others() {
     if (number("expert_tensor_parallel_size", 1) > 1)
       refuse("expert_tensor_parallel_size", "experts that are split over tensor ranks have no counterpart here",
-             "policy.megatron_cfg.expert_tensor_parallel_size=1");
+             from_ + "expert_tensor_parallel_size=1");
     const double weight_decay = number("optimizer.weight_decay", 0);
     for (const char* end : {"scheduler.start_weight_decay", "scheduler.end_weight_decay"})
       if (number(end, weight_decay) != weight_decay)
-        refuse(end, "a weight decay that changes during the run has no counterpart here",
-               fmt::format("policy.megatron_cfg.{}={}", end, weight_decay));
+        refuse(end, "a weight decay that changes during the run has no counterpart here", fmt::format("{}{}={}", from_, end, weight_decay));
   }
 
   const recipe::Typed& typed_;
+  const std::string model_, from_;  // "policy.", "policy.megatron_cfg."
   MegatronMapping mapping_;
 };
 
@@ -172,16 +174,19 @@ std::string hydra_text(const json& value) {
 
 }  // namespace
 
-bool reads_megatron(const recipe::Typed& typed) { return typed.is_true(kFrom + std::string("enabled")); }
+bool reads_megatron(const recipe::Typed& typed, const std::string& model) { return typed.is_true(model + ".megatron_cfg.enabled"); }
 
-MegatronMapping map_megatron(const recipe::Typed& typed) { return Mapper(typed).map(); }
+MegatronMapping map_megatron(const recipe::Typed& typed, const std::string& model) { return Mapper(typed, model).map(); }
 
 namespace {
 
-std::optional<MegatronMapping> mapping_of(const recipe::Recipe& recipe) {
+std::vector<MegatronMapping> mappings_of(const recipe::Recipe& recipe) {
   const json resolved = recipe.resolved;
   const recipe::Typed typed(resolved, [&](const std::string& key) { return recipe::place_of(recipe, key); });
-  return reads_megatron(typed) ? std::optional(map_megatron(typed)) : std::nullopt;
+  std::vector<MegatronMapping> mappings;
+  for (const char* model : {"policy", "value", "teacher"})
+    if (reads_megatron(typed, model)) mappings.push_back(map_megatron(typed, model));
+  return mappings;
 }
 
 }  // namespace
@@ -191,27 +196,31 @@ void apply_mapping(const MegatronMapping& mapping, nlohmann::ordered_json& resol
 }
 
 std::optional<recipe::Recipe> as_mapped(const recipe::Recipe& recipe) {
-  const std::optional<MegatronMapping> mapping = mapping_of(recipe);
-  if (!mapping) return std::nullopt;
+  const std::vector<MegatronMapping> mappings = mappings_of(recipe);
+  if (mappings.empty()) return std::nullopt;
   recipe::Recipe mapped = recipe;
-  apply_mapping(*mapping, mapped.resolved);
-  for (const MappedSetting& setting : mapping->settings) place_at(setting.key, recipe::find_origin(recipe, setting.source), mapped);
+  for (const MegatronMapping& mapping : mappings) {
+    apply_mapping(mapping, mapped.resolved);
+    for (const MappedSetting& setting : mapping.settings) place_at(setting.key, recipe::find_origin(recipe, setting.source), mapped);
+  }
   return mapped;
 }
 
 std::optional<recipe::Recipe> as_run(const recipe::Recipe& recipe) {
   std::optional<recipe::Recipe> mapped = as_mapped(recipe);
   if (!mapped) return std::nullopt;
-  write(mapped->resolved, kFrom + std::string("enabled"), false);
-  const std::vector<std::string> overrides = mapping_overrides(*mapping_of(recipe));
-  mapped->overrides.insert(mapped->overrides.end(), overrides.begin(), overrides.end());
+  for (const MegatronMapping& mapping : mappings_of(recipe)) {
+    write(mapped->resolved, mapping.model + ".megatron_cfg.enabled", false);
+    const std::vector<std::string> overrides = mapping_overrides(mapping);
+    mapped->overrides.insert(mapped->overrides.end(), overrides.begin(), overrides.end());
+  }
   return mapped;
 }
 
 std::string as_override(const MappedSetting& setting) { return "++" + setting.key + "=" + hydra_text(setting.value); }
 
 std::vector<std::string> mapping_overrides(const MegatronMapping& mapping) {
-  std::vector<std::string> overrides = {fmt::format("{}enabled=false", kFrom)};
+  std::vector<std::string> overrides = {fmt::format("{}.megatron_cfg.enabled=false", mapping.model)};
   for (const MappedSetting& setting : mapping.settings) overrides.push_back(as_override(setting));
   return overrides;
 }

@@ -34,6 +34,15 @@ void apply(const Tables& tables, const Facts& facts, const recipe::Recipe& recip
       if (row.when.holds(facts)) findings.push_back(finding_of(row, facts, recipe));
 }
 
+// The rows of moved keys have spoken of one section; they speak of each.
+void apply_to_other_sections(Facts facts, const recipe::Recipe& recipe, std::vector<Finding>& findings) {
+  for (size_t i = 1; i < facts.moved_sections.size(); ++i) {
+    facts.moved = facts.moved_sections[i];
+    name_words(facts);
+    apply({&migration_rows()}, facts, recipe, findings);
+  }
+}
+
 }  // namespace
 
 Question::Question(const recipe::Recipe& given, const CheckOptions& options) : given_(given), options_(options) {
@@ -50,6 +59,7 @@ void Question::read_model() {
 std::vector<Finding> Question::findings() {
   std::vector<Finding> findings;
   apply(recipe_tables(), facts_, recipe(), findings);
+  if (facts_.moved_sections.size() > 1) apply_to_other_sections(facts_, recipe(), findings);
   add_key_findings(recipe(), findings);
   if (facts_.algorithm == "sft") recipe::sft_config(recipe());
   if (options_.look_at_files && !facts_.algorithm.empty()) {

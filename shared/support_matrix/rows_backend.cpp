@@ -1,8 +1,15 @@
 // Level 1: who trains, and what of NeMo RL's Megatron backend carries over.
+#include "shared/support_matrix/capabilities.h"
 #include "shared/support_matrix/rows.h"
 #include "shared/support_matrix/verdict_names.h"
 
 namespace ringwright::support_matrix {
+namespace {
+
+// As the policy's: what --map megatron can read is no obstacle.
+Verdicts side_verdicts(const Facts& f) { return {kSkip, kSkip, f.side_mapped ? capability("recipe.megatron_sizes") : kNo}; }
+
+}  // namespace
 
 const Rows& backend_rows() {
   static const Rows kRows = {
@@ -31,7 +38,7 @@ const Rows& backend_rows() {
        .automodel = {kSkip, kSkip},
        .ours = can("recipe.dtensor_v1"),
        .key = "policy.dtensor_cfg._v2",
-       .reason = "the two NeMo RL columns are about its second DTensor worker; the schema is the same"},
+       .reason = "the two NeMo RL columns are about its second DTensor worker; mapped: the schema is the same, and it is read as the second's"},
       {.code = "RW-GUARD-113",
        .scope = "Megatron's settings, mapped",
        .when = {"--map megatron was given and policy.megatron_cfg.enabled is true", [](const Facts& f) { return f.was_mapped(); }},
@@ -54,8 +61,9 @@ const Rows& backend_rows() {
        .automodel = {kSkip, kSkip},
        .ours = always(kNo),
        .key = "{megatron_side_key}",
-       .reason = "NeMo RL runs it on its Megatron backend, which the rows are not about; this engine has one backend",
-       .fix = words("give it a block dtensor_cfg like policy's, and set {megatron_side_key}=false")},
+       .reason = "NeMo RL runs it on its Megatron backend, which the rows are not about; this engine has one backend: {megatron_side}",
+       .fix = words("{megatron_side_fix}"),
+       .decide = side_verdicts},
       {.code = "RW-GUARD-116",
        .scope = "pipeline parallelism",
        .when = {"pipeline_model_parallel_size is above 1, mapped", [](const Facts& f) { return f.was_mapped() && f.pp > 1; }},

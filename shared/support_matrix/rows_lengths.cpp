@@ -40,7 +40,7 @@ const Rows& length_rows() {
        .automodel = {kYes, kYes},
        .ours = can("batch.dynamic"),
        .key = "policy.dynamic_batching.enabled",
-       .reason = "microbatches of rows of like length, at most {microbatch_tokens} tokens each"},
+       .reason = "mapped: microbatches of rows of like length, at most {microbatch_tokens} tokens each, in an order of this engine's own"},
       {.code = "RW-GUARD-145",
        .scope = "packing and dynamic batching",
        .when = {"both are on", [](const Facts& f) { return f.packing && f.dynamic_batching; }},

@@ -80,14 +80,17 @@ void name_teachers(const Facts& facts, Writer& put) {
 
 void name_model_keys(const Facts& facts, Writer& put) {
   put("precision", facts.precision), put("optimizer", facts.optimizer), put("other_env_vars", facts.other_env_vars);
+  const std::string moments = facts.written("policy.optimizer.kwargs.exp_avg_dtype");
+  const bool others = !moments.empty() && moments.find("float32") == std::string::npos;
+  put("moments_dtype", moments.empty() ? "float32" : moments), put("moments_note", others ? ", so numbers differ in the last digits" : "");
   put("reward_key", facts.algorithm == "rm" ? "rm" : "policy.reward_model_cfg.enabled");
   put("vision_key", facts.vision_key), put("yarn_key", facts.yarn_key);
   const std::string quant = put.first_given({"policy.quant_cfg", "policy.generation.quant_cfg"});
   put("quant_key", quant.empty() ? "policy.generation.real_quant" : quant), put("quant_off", quant.empty() ? "false" : "null");
   put("loss_key", facts.loss_fault.key), put("loss_what", facts.loss_fault.what), put("loss_fix", facts.loss_fault.fix);
-  put("moved_backend_key", facts.moved.backend_key);
+  put("moved_section", facts.moved.section), put("moved_backend_key", facts.moved.backend_key);
   put("moved_experts_value", facts.moved.experts_value), put("moved_backend_target", facts.moved.backend_target_value);
-  const std::string backend = "policy.dtensor_cfg.automodel_kwargs.backend.";
+  const std::string backend = facts.moved.section + ".automodel_kwargs.backend.";
   const bool deepep = facts.on(backend + "enable_deepep");
   put("deepep_dispatcher", deepep ? "deepep" : "torch"), put("deepep_experts_key", deepep ? backend + "experts" : "");
 }
@@ -111,19 +114,34 @@ void name_rest(const Facts& facts, Writer& put) {
   put("data_code_key", facts.given("data.custom_dataloader") ? "data.custom_dataloader" : "data.use_multiple_dataloader");
   put("train_sets", facts.train_sets), put("save_format", facts.save_format);
   put("logger_key", put.first_on({"logger.wandb_enabled", "logger.tensorboard_enabled", "logger.mlflow_enabled", "logger.swanlab_enabled"}));
-  put("megatron_side_key", put.first_on({"value.megatron_cfg.enabled", "teacher.megatron_cfg.enabled"}));
   put("host", facts.machine.host), put("host_address", facts.machine.host_address);
   put("interfaces", fmt::format("{}", fmt::join(facts.machine.interfaces, ", ")));
   put("interface_key", facts.interface_key), put("interface_fault", facts.interface_fault);
 }
 
+std::string summary_of(const MegatronMapping& mapping) { return mapping.summary.empty() ? "sizes of 1" : mapping.summary; }
+
+// To be pasted.
+std::string overrides_of(const MegatronMapping& mapping) {
+  std::vector<std::string> words;
+  for (const std::string& each : mapping_overrides(mapping)) words.push_back(text::shell_word(each));
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
 // What Megatron's settings are, or would be, on this engine.
 void name_mapping(const Facts& facts, Writer& put) {
   const MegatronMapping mapping = facts.mapping.value_or(MegatronMapping());
-  std::string overrides;  // to be pasted
-  for (const std::string& each : mapping_overrides(mapping)) overrides += fmt::format("{}{}", overrides.empty() ? "" : " ", text::shell_word(each));
   put("unmapped_key", mapping.unmapped_key), put("unmapped_what", mapping.unmapped_what), put("unmapped_fix", mapping.unmapped_fix);
-  put("mapped", mapping.summary.empty() ? "sizes of 1" : mapping.summary), put("mapped_overrides", overrides);
+  put("mapped", summary_of(mapping)), put("mapped_overrides", overrides_of(mapping));
+  const MegatronMapping& side = facts.side_mapping;
+  const bool has_counterparts = side.unmapped_key.empty();
+  put("megatron_side_key", facts.side_model.empty() ? "" : facts.side_model + ".megatron_cfg.enabled");
+  put("megatron_side", !has_counterparts   ? fmt::format("{} ({})", side.unmapped_what, side.unmapped_key)
+                       : facts.side_mapped ? "read as " + summary_of(side)
+                                           : fmt::format("--map megatron would read it as {}", summary_of(side)));
+  put("megatron_side_fix", !has_counterparts   ? side.unmapped_fix
+                           : facts.side_mapped ? std::string()
+                                               : "check with --map megatron, or set: " + overrides_of(side));
 }
 
 }  // namespace

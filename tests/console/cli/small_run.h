@@ -24,24 +24,29 @@ class SmallRunTest : public DemoTest {
  protected:
   void SetUp() override {
     write_text(2000, [](int i) { return "And it came to pass in the " + std::to_string(i) + " year, that the word came."; });
-    std::ofstream(model() / "config.json") << nlohmann::json{{"model_type", "llama"},
-                                                             {"architectures", {"LlamaForCausalLM"}},
-                                                             {"vocab_size", 2048},
-                                                             {"hidden_size", 32},
-                                                             {"intermediate_size", 64},
-                                                             {"num_hidden_layers", 2},
-                                                             {"num_attention_heads", 2},
-                                                             {"num_key_value_heads", 1},
-                                                             {"head_dim", 16},
-                                                             {"max_position_embeddings", 512},
-                                                             {"rms_norm_eps", 1e-5},
-                                                             {"eos_token_id", 2},
-                                                             {"tie_word_embeddings", false},
-                                                             {"hidden_act", "silu"}};
-    const test::Outcome weights = test::Program(folder_.path(), {"--init", model().string(), "--seed", "3"}, "ringwright-worker").wait();
-    ASSERT_EQ(weights.exit_code, 0) << weights.err;
+    make_model(model(), 32, 2);
   }
   void TearDown() override { ringwright({"daemon", "stop"}); }
+
+  // A model with random weights in a folder that has the demo's tokenizer.
+  void make_model(const std::filesystem::path& folder, int hidden_size, int layers) {
+    std::ofstream(folder / "config.json") << nlohmann::json{{"model_type", "llama"},
+                                                            {"architectures", {"LlamaForCausalLM"}},
+                                                            {"vocab_size", 2048},
+                                                            {"hidden_size", hidden_size},
+                                                            {"intermediate_size", 2 * hidden_size},
+                                                            {"num_hidden_layers", layers},
+                                                            {"num_attention_heads", 2},
+                                                            {"num_key_value_heads", 1},
+                                                            {"head_dim", hidden_size / 2},
+                                                            {"max_position_embeddings", 512},
+                                                            {"rms_norm_eps", 1e-5},
+                                                            {"eos_token_id", 2},
+                                                            {"tie_word_embeddings", false},
+                                                            {"hidden_act", "silu"}};
+    const test::Outcome weights = test::Program(folder_.path(), {"--init", folder.string(), "--seed", "3"}, "ringwright-worker").wait();
+    ASSERT_EQ(weights.exit_code, 0) << weights.err;
+  }
 
   // Steps without end, unless `more` says otherwise.
   test::Outcome run(const std::string& recipe, std::vector<std::string> more) {

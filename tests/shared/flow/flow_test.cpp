@@ -51,6 +51,15 @@ TEST(Flow, WhatIsNotKnownIsALetter) {
   EXPECT_EQ(shape_of(path(Engine::ringwright, LossKind::partitioned, {.length = 8, .padded_length = 8}), Stage::forward), "[B 1, L 8, d]");
 }
 
+TEST(Flow, TheLegendHasTheLettersOfThePathAndNoOthers) {
+  const StepSizes sizes{.rows = 2, .length = 12, .padded_length = 12, .cp = 2, .teacher_length = 16, .teacher_vocabulary = 64, .teachers = true};
+  EXPECT_EQ(legend(path(Engine::ringwright, LossKind::partitioned, {.length = 8, .padded_length = 8})),
+            "B rows, S tokens of a row, L of them on one rank, d hidden size");
+  EXPECT_EQ(legend(path(Engine::automodel_0_6, LossKind::partitioned, sizes)),
+            "B rows, S tokens of a row, L of them on one rank, d hidden size, T tokens of a teacher's row, U the teacher's vocabulary");
+  EXPECT_THROW(legend({StageText{Stage::batch, "", "", {{"Q", 1}}, ""}}), std::logic_error);
+}
+
 // The gradient of the sum of w x token over a batch, as dp x cp ranks with `tokens_per_rank` each come by it.
 double gradient_of_ranks(Engine engine, LossKind loss, int dp, int cp, int tokens_per_rank) {
   const double factor = loss_scale(engine, loss, dp, cp).factor;

@@ -62,6 +62,23 @@ TEST(SftConfig, TheResolvedRecipeAloneGivesTheSame) {
   EXPECT_EQ(config.scheduler.size(), 2u);
 }
 
+TEST(SftConfig, RowsHaveTheSmallerOfTwoLimits) {
+  const auto limit = [](const std::string& value) { return longest_row(sft_config(load_recipe(kDemo, {"data.max_input_seq_length=" + value}))); };
+  EXPECT_EQ(limit("128"), 128);
+  EXPECT_EQ(limit("\"${div:${policy.max_total_sequence_length},4}\""), 128) << "the quotient is 128.0";
+  EXPECT_EQ(limit("4096"), 512);
+  EXPECT_EQ(limit("null"), 512);
+  EXPECT_EQ(code_of({"data.max_input_seq_length=long"}), "RW-RECIPE-021");
+}
+
+TEST(SftConfig, FusedAdamBeginsWithoutDecay) {
+  const std::string name = "policy.optimizer.name=transformer_engine.pytorch.optimizers.fused_adam.FusedAdam";
+  EXPECT_DOUBLE_EQ(sft_config(load_recipe(kDemo, {name, "~policy.optimizer.kwargs.weight_decay"})).optimizer.weight_decay, 0);
+  EXPECT_DOUBLE_EQ(sft_config(load_recipe(kDemo, {name})).optimizer.weight_decay, 0.01);
+  EXPECT_DOUBLE_EQ(sft_config(load_recipe(kDemo, {"~policy.optimizer.kwargs.weight_decay"})).optimizer.weight_decay, 0.01)
+      << "torch.optim.AdamW's own";
+}
+
 TEST(SftConfig, NullClippingMeansNone) { EXPECT_EQ(sft_config(load_recipe(kDemo, {"policy.max_grad_norm=null"})).max_grad_norm, 0); }
 
 TEST(SftConfig, AQuotientThatIsWholeCountsAsAWholeNumber) {

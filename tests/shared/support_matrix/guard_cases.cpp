@@ -5,6 +5,7 @@
 //                                                 {folder} in a value: where the recipe lies
 //     map_megatron: true                          as with --map megatron
 //     machine: {host: a, address: 10.0.0.5, interfaces: [lo], variable: eth0}   in place of this machine; variable: GLOO_SOCKET_IFNAME
+//     recipe: vlm/a.yaml                          the recipe's file below the case's folder; recipe.yaml where it is not given
 //     files: {model/config.json: "text"}          written beside the recipe
 //     fires: {RW-GUARD-150: [supported, supported, not_yet]}   rows that must be there, with the verdicts of the three targets
 //     silent: [RW-GUARD-151]                      rows that must not
@@ -90,13 +91,15 @@ CheckOptions options_of(const YAML::Node& item) {
 
 void run_case(const YAML::Node& item) {
   const test::TemporaryFolder folder;
-  fs::copy_file(kFolder / "base" / "recipe.yaml", folder / "recipe.yaml");
+  const fs::path file = folder / item["recipe"].as<std::string>("recipe.yaml");
+  fs::create_directories(file.parent_path());
+  fs::copy_file(kFolder / "base" / "recipe.yaml", file);
   for (const auto& file : item["files"]) {
     const fs::path target = folder / file.first.as<std::string>();
     fs::create_directories(target.parent_path());
     std::ofstream(target) << file.second.as<std::string>();
   }
-  const auto recipe = recipe::load_recipe(folder / "recipe.yaml", overrides_of(item["change"], folder.path().string()));
+  const auto recipe = recipe::load_recipe(file, overrides_of(item["change"], folder.path().string()));
   const std::vector<Finding> findings = check(recipe, options_of(item));
   bool first = true;
   for (const auto& row : item["fires"]) {
