@@ -74,7 +74,7 @@ struct Writer::Impl {
         lock(prepared(file)),
         guard_of_file(file),
         database(file, Database::Access::write, limits.lock_wait_ms_max),
-        recorder(database, limits),
+        recorder(made_recorder(database, limits)),
         committed_sequence(recorder.node_sequence()),
         thread([this] { work(); }) {}
   ~Impl();
@@ -84,6 +84,15 @@ struct Writer::Impl {
     std::error_code ignored;  // reported by the lock, which cannot be opened then
     if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path(), ignored);
     return file;
+  }
+
+  // What it reads first may meet a disk that fails.
+  static Recorder made_recorder(Database& database, const Limits& limits) {
+    try {
+      return Recorder(database, limits);
+    } catch (const SQLite::Exception& error) {
+      throw Error(database.describe(error));
+    }
   }
 
   void append(wire::Event event);
