@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <iostream>
 #include <limits>
@@ -217,10 +218,37 @@ void Application::frame() {
     commands_.handle_keys(*context_);
     shell_->draw();
   });
+  take_picture_of_part();
   if (!context_->still) {
     measure();
     context_->frame_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   }
+}
+
+// What a view has asked for, cut out of the frame; it is written off the draw thread.
+void Application::take_picture_of_part() {
+  if (!context_->picture) return;
+  context_->redraw_within_s = 0;
+  if (--context_->picture->in_frames > 0) return;
+  const PictureWanted wanted = *std::exchange(context_->picture, std::nullopt);
+  const std::vector<uint8_t> whole = graphics_.pixels();
+  if (whole.empty()) {
+    context_->notify(ErrorParts{"RW-GUI-031", "this console draws no pixels that could be saved", wanted.file, "", "use one with a window"});
+    return;
+  }
+  const auto clamped = [](float at, int end) { return std::clamp(static_cast<int>(std::lround(at)), 0, end); };
+  const int left = clamped(wanted.low.x, graphics_.width()), right = clamped(wanted.high.x, graphics_.width());
+  const int top = clamped(wanted.low.y, graphics_.height()), bottom = clamped(wanted.high.y, graphics_.height());
+  std::vector<uint8_t> part;
+  for (int row = top; row < bottom; ++row) {
+    const auto start = whole.begin() + (static_cast<std::ptrdiff_t>(row) * graphics_.width() + left) * 4;
+    part.insert(part.end(), start, start + static_cast<std::ptrdiff_t>(right - left) * 4);
+  }
+  const auto write = [part = std::move(part), wanted, width = right - left, height = bottom - top, this]() -> BackgroundTasks::Outcome {
+    write_png(wanted.file, part, width, height);
+    return [this, file = wanted.file] { context_->notify(Notice::Level::good, "Saved: " + file); };
+  };
+  context_->recipe.tasks().run(write, [this](const ErrorParts& parts) { context_->notify(parts); });
 }
 
 namespace {

@@ -30,6 +30,7 @@ class Application {
 
  private:
   void take_updates();
+  void take_picture_of_part();
   void take_recipe();
   void show_newest_runs();
   const Run& first_run();

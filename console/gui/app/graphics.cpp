@@ -172,16 +172,20 @@ struct Graphics::Impl {
 
   // What ImGui has put together in this frame.
   void render() const {
+    draw_into_buffer();
+    if (mode == Mode::window)
+      glfwSwapBuffers(window);
+    else
+      glFinish();  // nothing shows an offscreen frame, so nothing else keeps frames from queueing up faster than they are drawn
+  }
+
+  void draw_into_buffer() const {
     glBindFramebuffer(GL_FRAMEBUFFER, frame_buffer);
     glViewport(0, 0, width, height);
     const ImVec4 ground = to_vec4(theme()[Token::bg0]);
     glClearColor(ground.x, ground.y, ground.z, 1);
     glClear(GL_COLOR_BUFFER_BIT);
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
-    if (mode == Mode::window)
-      glfwSwapBuffers(window);
-    else
-      glFinish();  // nothing shows an offscreen frame, so nothing else keeps frames from queueing up faster than they are drawn
   }
 
   Mode mode;
@@ -228,6 +232,7 @@ std::vector<uint8_t> Graphics::pixels() const {
   if (impl_->mode == Mode::none) return {};
   const auto row_bytes = static_cast<size_t>(impl_->width) * 4, rows = static_cast<size_t>(impl_->height);
   std::vector<uint8_t> upside_down(row_bytes * rows), upright(row_bytes * rows);
+  if (impl_->mode == Mode::window) impl_->draw_into_buffer();  // what was swapped away is no longer ours to read
   glBindFramebuffer(GL_FRAMEBUFFER, impl_->frame_buffer);
   glPixelStorei(GL_PACK_ALIGNMENT, 1);
   glReadPixels(0, 0, impl_->width, impl_->height, GL_RGBA, GL_UNSIGNED_BYTE, upside_down.data());

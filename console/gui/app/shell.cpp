@@ -8,6 +8,7 @@
 #include "console/gui/services/confirmation.h"
 #include "console/gui/services/layouts.h"
 #include "console/gui/services/style.h"
+#include "console/gui/widgets/short_text.h"
 #include "console/gui/widgets/widgets.h"
 #include "shared/base/text.h"
 
@@ -143,7 +144,7 @@ const Icon& notice_icon(Notice::Level level) {
 }
 
 // A square button with an icon; the command's title and keys on hover.
-bool icon_button(const char* id, const Icon& shown, Token ink, const std::string& hint, float bar_height) {
+bool icon_button(const char* id, const Icon& shown, Token ink, std::string_view hint, float bar_height) {
   const float size = px(28);
   ImGui::SetCursorPosY((bar_height - size) / 2);
   const ImVec2 start = ImGui::GetCursorScreenPos();
@@ -200,11 +201,11 @@ View* Shell::view(const std::string& id) {
   return found == views_.end() ? nullptr : found->second.get();
 }
 
-bool Shell::is_open(const std::string& id) const {
+bool Shell::is_open(const std::string& id) {
   if (!only_view_.empty()) return id == only_view_;
-  const std::vector<std::string> open = workspace_named(context_.workspace).views();
+  drawing_order();
   const auto extra = extra_views_.find(context_.workspace);
-  return std::find(open.begin(), open.end(), id) != open.end() || (extra != extra_views_.end() && extra->second.contains(id));
+  return std::find(own_views_.begin(), own_views_.end(), id) != own_views_.end() || (extra != extra_views_.end() && extra->second.contains(id));
 }
 
 void Shell::enter(const std::string& workspace) {
@@ -284,15 +285,16 @@ void Shell::draw_view(const ViewEntry& entry, View& view) {
     context_.focus_view.clear();
   }
   const auto pinned = pinned_.find(entry.id);
-  std::string title = entry.title;
+  ShortText title("{}", entry.title);
   if (pinned != pinned_.end()) {
     const auto run = context_.state.find(pinned->second.run);
     // A tab's title ends at the first "##": a name that has it would not be seen whole.
     const bool nameable = run && !run->record.name.empty() && run->record.name.find("##") == std::string::npos;
-    title += " (pinned: " + (nameable ? run->record.name : pinned->second.run) + ")";
+    title.add(" (pinned: {})", nameable ? run->record.name : pinned->second.run);
   }
+  title.add("###view.{}", entry.id);
   bool open = true;
-  if (ImGui::Begin((title + "###view." + entry.id).c_str(), extra ? &open : nullptr, ImGuiWindowFlags_NoCollapse)) {
+  if (ImGui::Begin(title.c_str(), extra ? &open : nullptr, ImGuiWindowFlags_NoCollapse)) {
     if (ImGui::IsWindowFocused(ImGuiFocusedFlags_RootAndChildWindows)) {
       context_.focus_filter = [&view] { view.focus_filter(); };
       context_.focused_view = entry.id;
@@ -317,8 +319,8 @@ void Shell::draw_workspace_buttons() {
     const float title = text_width(entry.title, active ? Role::heading : Role::body);
     const float width = px(10) + title + px(10) + text_width(entry.shortcut, Role::axis) + px(8);
     const ImVec2 start = ImGui::GetCursorScreenPos();
-    if (ImGui::InvisibleButton((std::string("###workspace.") + entry.id).c_str(), {width, px(28)})) {
-      context_.commands.run(std::string("workspace.") + entry.id, context_);
+    if (ImGui::InvisibleButton(ShortText("###workspace.{}", entry.id).c_str(), {width, px(28)})) {
+      context_.commands.run(fmt::format("workspace.{}", entry.id), context_);
     }
     ImDrawList* list = ImGui::GetWindowDrawList();
     if (active || ImGui::IsItemHovered()) {
@@ -378,9 +380,9 @@ void Shell::draw_right_of_bar(float bar_width, float height) {
   draw_connection(ImGui::GetWindowPos().x + x - px(10), height);
   const int alerts = context_.alerts.open_count();
   ImGui::SetCursorPosX(x);
-  const std::string hint = alerts == 0
-                               ? "Nothing needs you"
-                               : std::to_string(alerts) + (alerts == 1 ? " alert is open: N goes to it" : " alerts are open: N goes to the next");
+  const ShortText hint = alerts == 0
+                             ? ShortText("Nothing needs you")
+                             : ShortText("{} {}", alerts, alerts == 1 ? "alert is open: N goes to it" : "alerts are open: N goes to the next");
   if (icon_button("###alerts", icons::bell, alerts > 0 ? Token::warn : Token::text3, hint, height)) context_.commands.run("alerts.next", context_);
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 origin = ImGui::GetWindowPos();
@@ -419,16 +421,15 @@ void Shell::draw_status_bar(float height) {
   const ImVec2 origin = ImGui::GetWindowPos();
   const float width = ImGui::GetWindowWidth(), text_y = origin.y + height / 2 - font_px(Role::axis) / 2;
   const Link& link = context_.state.link();
-  std::string right = "seq " + text::format_count(static_cast<int64_t>(link.node_sequence));
-  if (link.last_message_unix_ns > 0) right += "   " + text::format_elapsed(context_.age_s(link.last_message_unix_ns)) + " ago";
-  if (link.gaps > 0)
-    right += "   " + text::format_count(static_cast<int64_t>(link.gaps)) + " missed, " + text::format_count(static_cast<int64_t>(link.repaired)) +
-             " fetched";
-  right += "   " + text::format_count(static_cast<int64_t>(std::lround(context_.events_per_s))) + " ev/s   frame " +
-           text::format_value(std::round(context_.frame_ms * 10) / 10) + " ms";
+  const auto count = [](double number) { return text::format_count(std::llround(number)); };
+  ShortText right("seq {}", count(static_cast<double>(link.node_sequence)));
+  if (link.last_message_unix_ns > 0) right.add("   {} ago", text::format_elapsed(context_.age_s(link.last_message_unix_ns)));
+  if (link.gaps > 0) right.add("   {} missed, {} fetched", count(static_cast<double>(link.gaps)), count(static_cast<double>(link.repaired)));
+  right.add("   {} ev/s   frame {} ms", count(context_.events_per_s), text::format_value(std::round(context_.frame_ms * 10) / 10));
   const float right_width = text_width(right, Role::axis);
   text_at(list, {origin.x + width - px(12) - right_width, text_y}, right, Role::axis, color(Token::text2));
-  const std::string line = context_.source.command_here(context_.cli_line);
+  if (cli_line_ != context_.cli_line) cli_line_ = context_.cli_line, cli_line_here_ = context_.source.command_here(cli_line_);
+  const std::string& line = cli_line_here_;
   draw_icon(list, icons::console, {origin.x + px(19), origin.y + height / 2}, 14, color(Token::text3));
   if (!line.empty()) {
     const float room = width - right_width - px(90), line_width = std::min(room, text_width(line, Role::axis));
@@ -475,6 +476,20 @@ void Shell::draw_toasts(float bottom) {
   if (undo) context_.commands.run("toast.undo", context_);
 }
 
+// Those of the workspace first; made anew when another is entered.
+const std::vector<const ViewEntry*>& Shell::drawing_order() {
+  if (ordered_for_ == context_.workspace) return order_;
+  ordered_for_ = context_.workspace;
+  own_views_ = workspace_named(context_.workspace).views();
+  order_.clear();
+  for (const std::string& id : own_views_)
+    for (const ViewEntry& entry : view_entries())
+      if (entry.id == id) order_.push_back(&entry);
+  for (const ViewEntry& entry : view_entries())
+    if (std::find(own_views_.begin(), own_views_.end(), entry.id) == own_views_.end()) order_.push_back(&entry);
+  return order_;
+}
+
 void Shell::draw() {
   const float top = px(kTopBar), bottom = px(kStatusBar);
   context_.focus_filter = nullptr;
@@ -484,12 +499,8 @@ void Shell::draw() {
   draw_top_bar(top);
   draw_dock_space(top, bottom);
   // Tabs stand in the order in which their windows are drawn first, and the first one is in front.
-  std::vector<std::string> order = workspace_named(context_.workspace).views();
-  for (const ViewEntry& entry : view_entries())
-    if (std::find(order.begin(), order.end(), entry.id) == order.end()) order.push_back(entry.id);
-  for (const std::string& id : order)
-    for (const ViewEntry& entry : view_entries())
-      if (entry.id == id && is_open(id)) draw_view(entry, *views_[id]);
+  for (const ViewEntry* entry : drawing_order())
+    if (is_open(entry->id)) draw_view(*entry, *views_[entry->id]);
   context_.focus_view.clear();
   draw_status_bar(bottom);
   draw_toasts(bottom);

@@ -62,7 +62,8 @@ class Shell {
   void draw_toasts(float bottom);
   void build_default(ImGuiID dock);
   void enter(const std::string& workspace);
-  bool is_open(const std::string& view) const;
+  bool is_open(const std::string& view);
+  const std::vector<const ViewEntry*>& drawing_order();
 
   Context& context_;
   const bool keep_layouts_;
@@ -74,6 +75,10 @@ class Shell {
   std::map<std::string, std::set<std::string>> extra_views_;  // by workspace: opened beside its own
   std::map<std::string, Selection> pinned_;                   // by view
   std::string only_view_;
+  std::string ordered_for_;  // workspace that the next two are of
+  std::vector<std::string> own_views_;
+  std::vector<const ViewEntry*> order_;
+  std::string cli_line_, cli_line_here_;  // as it was given, and as it has to be typed on this machine
   bool default_wanted_ = false;
 };
 

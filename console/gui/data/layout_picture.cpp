@@ -143,8 +143,8 @@ int64_t tokens_between(const LayoutPicture& picture, int64_t start, int64_t end)
   return before(picture, end, tokens) - before(picture, start, tokens);
 }
 
-std::vector<PaddedStretch> padded_stretches(const LayoutPicture& picture, int64_t start, int64_t end) {
-  std::vector<PaddedStretch> stretches;
+void padded_stretches_into(std::vector<PaddedStretch>& stretches, const LayoutPicture& picture, int64_t start, int64_t end) {
+  stretches.clear();
   const auto add = [&](int64_t from, int64_t to, bool of_layout) {
     from = std::max(from, start), to = std::min(to, end);
     if (from >= to) return;
@@ -161,6 +161,11 @@ std::vector<PaddedStretch> padded_stretches(const LayoutPicture& picture, int64_
     add(at + slots, at + picture.document_slots, true);
   }
   add(documents * picture.document_slots, picture.padded_length, true);
+}
+
+std::vector<PaddedStretch> padded_stretches(const LayoutPicture& picture, int64_t start, int64_t end) {
+  std::vector<PaddedStretch> stretches;
+  padded_stretches_into(stretches, picture, start, end);
   return stretches;
 }
 

@@ -69,8 +69,9 @@ struct PaddedStretch {
 
   bool operator==(const PaddedStretch&) const = default;
 };
-// Those among the positions [start, end), in order.
+// Those among the positions [start, end), in order. The second form overwrites what is in `stretches`.
 std::vector<PaddedStretch> padded_stretches(const LayoutPicture& picture, int64_t start, int64_t end);
+void padded_stretches_into(std::vector<PaddedStretch>& stretches, const LayoutPicture& picture, int64_t start, int64_t end);
 
 // Where one global position is: "rank 1, slot 2,210 (tail), global 12,450", with its document where there are several; padding says so.
 std::string describe_position(const LayoutPicture& picture, int64_t global_position);

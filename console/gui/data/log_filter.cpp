@@ -1,7 +1,5 @@
 #include "console/gui/data/log_filter.h"
 
-#include <re2/re2.h>
-
 #include <algorithm>
 
 namespace ringwright::gui {
@@ -12,9 +10,6 @@ int level_index(std::string_view level) {
   }
   return level == "warning" ? 2 : 1;
 }
-
-LogFilter::LogFilter() = default;
-LogFilter::~LogFilter() = default;
 
 void LogFilter::restart() {
   first_ = end_ = 0;
@@ -27,19 +22,13 @@ void LogFilter::set_pattern(const std::string& pattern) {
   pattern_ = pattern;
   const bool inverse = pattern.starts_with('!');
   const std::string body = inverse ? pattern.substr(1) : pattern;
-  std::unique_ptr<re2::RE2> expression;
-  if (!body.empty()) {
-    re2::RE2::Options options;
-    options.set_case_sensitive(false);
-    options.set_log_errors(false);
-    expression = std::make_unique<re2::RE2>(body, options);
-    if (!expression->ok()) {
-      error_ = expression->error();
-      return;
-    }
+  std::unique_ptr<TextMatcher> matcher = body.empty() ? nullptr : std::make_unique<TextMatcher>(body);
+  if (matcher && !matcher->error().empty()) {
+    error_ = matcher->error();
+    return;
   }
   error_.clear();
-  expression_ = std::move(expression);
+  matcher_ = std::move(matcher);
   inverse_ = inverse;
   restart();
 }
@@ -57,15 +46,19 @@ void LogFilter::set_rank(int rank) {
 }
 
 bool LogFilter::passes(const history::LogLine& line) const {
-  if ((levels_ >> level_index(line.level) & 1U) == 0) return false;
+  if (levels_ != kAllLevels && (levels_ >> level_index(line.level) & 1U) == 0) return false;
   if (rank_ != kAllRanks && line.rank != rank_) return false;
-  return !expression_ || re2::RE2::PartialMatch(line.text, *expression_) != inverse_;
+  return !matcher_ || matcher_->matches(line.text) != inverse_;
 }
 
 bool LogFilter::has_looked_from(const Run& run, int64_t time_unix_ns) const {
   if (!looking_) return true;
   if (end_ < run.log_lines_dropped + run.logs.size() || first_ >= end_) return false;
   return run.logs[static_cast<size_t>(first_ - run.log_lines_dropped)].time_unix_ns < time_unix_ns;
+}
+
+const std::vector<size_t>& LogFilter::lines(const Run& run) {
+  return lines(run, !matcher_ || matcher_->is_plain() ? kQuickBudgetLines : kBudgetLines);
 }
 
 const std::vector<size_t>& LogFilter::lines(const Run& run, size_t budget_lines) {

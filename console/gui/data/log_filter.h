@@ -9,10 +9,7 @@
 #include <vector>
 
 #include "console/gui/data/state.h"
-
-namespace re2 {
-class RE2;
-}
+#include "console/gui/data/text_matcher.h"
 
 namespace ringwright::gui {
 
@@ -23,15 +20,13 @@ int level_index(std::string_view level);
 
 class LogFilter {
  public:
-  static constexpr size_t kBudgetLines = 20'000;
-
-  LogFilter();
-  ~LogFilter();
+  static constexpr size_t kBudgetLines = 20'000, kQuickBudgetLines = 60'000;  // quick: without a pattern, or with a plain one
 
   // A RE2 pattern, case ignored; a leading '!' excludes what matches. A wrong pattern is told by error(); the last good one stays in use.
   void set_pattern(const std::string& pattern);
   const std::string& error() const { return error_; }
   // Bit i: level kLogLevels[i] is shown.
+  static constexpr unsigned kAllLevels = 0xF;
   void set_levels(unsigned mask);
   unsigned levels() const { return levels_; }
   // kAllRanks, -1 for the daemon's own lines, or a rank.
@@ -40,7 +35,9 @@ class LogFilter {
   int rank() const { return rank_; }
 
   // Positions in run.logs that pass, in order. Looks at no more than `budget_lines` lines a call: new ones first, then older ones backwards.
-  const std::vector<size_t>& lines(const Run& run, size_t budget_lines = kBudgetLines);
+  const std::vector<size_t>& lines(const Run& run, size_t budget_lines);
+  // As many as a frame has time for.
+  const std::vector<size_t>& lines(const Run& run);
   // Older lines have not been looked at yet.
   bool is_looking() const { return looking_; }
   // Whether lines() has looked at all lines from this moment on, so that the first of them that passes is known.
@@ -51,9 +48,9 @@ class LogFilter {
   void restart();
 
   std::string pattern_, error_;
-  std::unique_ptr<re2::RE2> expression_;
+  std::unique_ptr<TextMatcher> matcher_;
   bool inverse_ = false;
-  unsigned levels_ = 0xF;
+  unsigned levels_ = kAllLevels;
   int rank_ = kAllRanks;
   std::string run_;
   uint64_t first_ = 0, end_ = 0;  // looked at are [first_, end_), absolute: lines dropped from the front count

@@ -14,14 +14,18 @@ namespace {
 
 struct MetricAlias {
   std::string_view metric;
-  std::array<std::string_view, 4> names;
+  std::vector<std::string> names;
 };
-constexpr std::array kAliases = {
-    MetricAlias{"loss", {"train/loss", "loss", "train/total_loss", ""}},
-    MetricAlias{"lr", {"train/lr", "lr", "train/learning_rate", "optim/lr"}},
-    MetricAlias{"grad_norm", {"train/grad_norm", "grad_norm", "optim/grad_norm", ""}},
-    MetricAlias{"tokens_per_s", {"perf/tokens_per_s", "performance/tokens_per_second", "performance/tokens_per_sec", ""}},
-};
+
+// Made once: runs are asked for these in every frame.
+const std::vector<MetricAlias>& metric_aliases() {
+  static const std::vector<MetricAlias> list = {
+      {"loss", {"train/loss", "loss", "train/total_loss"}},
+      {"lr", {"train/lr", "lr", "train/learning_rate", "optim/lr"}},
+      {"grad_norm", {"train/grad_norm", "grad_norm", "optim/grad_norm"}},
+      {"tokens_per_s", {"perf/tokens_per_s", "performance/tokens_per_second", "performance/tokens_per_sec"}}};
+  return list;
+}
 
 std::string lower(std::string_view text) {
   std::string result(text);
@@ -39,14 +43,15 @@ std::string format_time(int64_t time_unix_ns, const char* format) {
 
 }  // namespace
 
-std::string metric_name(const Run& run, std::string_view metric) {
-  for (const MetricAlias& alias : kAliases) {
+const std::string& metric_name(const Run& run, std::string_view metric) {
+  static const std::string none;
+  for (const MetricAlias& alias : metric_aliases()) {
     if (alias.metric != metric) continue;
-    for (const std::string_view name : alias.names) {
-      if (!name.empty() && (run.latest.contains(std::string(name)) || run.metrics.contains(std::string(name)))) return std::string(name);
+    for (const std::string& name : alias.names) {
+      if (run.latest.contains(name) || run.metrics.contains(name)) return name;
     }
   }
-  return "";
+  return none;
 }
 
 std::optional<double> latest_value(const Run& run, std::string_view metric) {

@@ -13,7 +13,7 @@ namespace ringwright::gui {
 // The value under the first of the names that the run has: names differ between recipes' loggers.
 std::optional<double> latest_value(const Run& run, std::string_view metric);
 // The full name under which the run has this metric; "" when it has none. `metric`: "loss", "lr", "grad_norm", "tokens_per_s".
-std::string metric_name(const Run& run, std::string_view metric);
+const std::string& metric_name(const Run& run, std::string_view metric);
 
 // "cp2", "dp2 cp4 tp2"; "1 rank" for a mesh of ones.
 std::string mesh_text(const history::RunRecord& run);

@@ -1,6 +1,8 @@
 // What every view gets: the state, the one selection that all views share, and the services. No view keeps a selection of its own.
 #pragma once
 
+#include <imgui.h>
+
 #include <deque>
 #include <functional>
 #include <limits>
@@ -53,6 +55,13 @@ class PlaceHistory {
   size_t current_ = 0;
 };
 
+// A part of the window that is to be saved as a picture, after a few frames in which what asked for it goes away.
+struct PictureWanted {
+  std::string file;
+  ImVec2 low, high;
+  int in_frames = 3;
+};
+
 inline constexpr int kShownRunsMax = 10;
 inline constexpr int kShownRunsAtStart = 5;
 
@@ -91,6 +100,8 @@ struct Context {
   std::optional<Prompt> prompt;
   std::string prompt_typed;
   std::string requested_workspace;
+  std::string query_wanted;  // a statement that Query is to show
+  std::optional<PictureWanted> picture;
   nlohmann::json kept = nlohmann::json::object();  // what views remember from one start to the next, by view
   bool keep_wanted = false;                        // it has changed
   // A view in which something moves says in each frame how soon it wants the next one.

@@ -18,7 +18,7 @@ void hatch(ImDrawList* list, ImVec2 low, ImVec2 high, bool rising) {
   list->AddRect(low, high, color(Token::line2), 0, px(1));
 }
 
-void layout_heading(const char* title, const std::string& facts) {
+void layout_heading(const char* title, std::string_view facts) {
   const ImVec2 start = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
   text(title, Role::heading);

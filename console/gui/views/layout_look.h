@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "console/gui/services/style.h"
 #include "shared/base/text.h"
@@ -20,6 +21,6 @@ Color tinted(Color fill, double share);
 // Padding: slanted lines in an outline, the batch's own rising and the layout's falling.
 void hatch(ImDrawList* list, ImVec2 low, ImVec2 high, bool rising);
 // A title, and what is to be known about its part at the right, as far as there is room.
-void layout_heading(const char* title, const std::string& facts);
+void layout_heading(const char* title, std::string_view facts);
 
 }  // namespace ringwright::gui

@@ -8,6 +8,7 @@
 
 #include "console/gui/services/recipe_commands.h"
 #include "console/gui/views/layout_look.h"
+#include "console/gui/widgets/short_text.h"
 #include "console/gui/widgets/widgets.h"
 
 namespace ringwright::gui {
@@ -125,7 +126,7 @@ std::string ViewLayout::origin_text() const {
   return fmt::format("of the recipe (there {}, cp {})", own.layout, own.cp);
 }
 
-std::string ViewLayout::origin_words(const Context& context) const {
+std::string_view ViewLayout::origin_words(const Context& context) const {
   if (origin_ == Origin::recipe) return stream_->words;
   if (origin_ == Origin::typed) return "one sequence of your own";
   if (origin_ == Origin::run) return "a sequence of the run's length";
@@ -148,6 +149,7 @@ void ViewLayout::compute() {
       compared_ = picture_layout(other);
       moved_ = moved_tokens(picture_, *compared_);
     }
+    summary_ = summary_sentence(picture_, compared_ ? &*compared_ : nullptr) + (compared_ ? fmt::format(" The tick on a bar is {}.", compare_) : "");
     fault_.reset();
     compute_ring_steps();
     if (zoom_.length() != picture_.padded_length) zoom_.show_all(picture_.padded_length);
@@ -209,7 +211,7 @@ void ViewLayout::draw_controls(Context& context) {
   if (context.run() && origin_ != Origin::run) button_in_line(context, "Of the run###layout.from_run", "layout.from_run");
 }
 
-void ViewLayout::draw_rank_slots(int rank, bool lit, ImVec2 start, float width, float height) const {
+void ViewLayout::draw_rank_slots(int rank, bool lit, ImVec2 start, float width, float height) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const LayoutRank& entry = picture_.ranks[static_cast<size_t>(rank)];
   const Color fill = rank_color(rank, question_.cp);
@@ -228,17 +230,17 @@ void ViewLayout::draw_rank_slots(int rank, bool lit, ImVec2 start, float width, 
       const double share = static_cast<double>(position - block.global_start) / static_cast<double>(block.length);
       return left + (right - left) * static_cast<float>(share);
     };
-    const std::vector<PaddedStretch> padding = padded_stretches(picture_, block.global_start, block.global_end());
-    for (const PaddedStretch& stretch : padding) {
+    padded_stretches_into(padded_, picture_, block.global_start, block.global_end());
+    for (const PaddedStretch& stretch : padded_) {
       const ImVec2 low{x(stretch.start), start.y}, high{x(stretch.end), start.y + height};
       if (high.x - low.x < 1) continue;
       list->AddRectFilled(low, high, color(Token::bg1));
       hatch(list, low, high, !stretch.of_layout);
     }
-    const float text_end = padding.empty() ? right : x(padding.front().start);
+    const float text_end = padded_.empty() ? right : x(padded_.front().start);
     draw_shown_part(block, {left, start.y}, right - left, height);
     if (height < px(16)) continue;
-    const std::string name = (picture_.has_halves() ? (block.tail ? "tail  " : "head  ") : "") + range_text(block);
+    const ShortText name("{}{}", picture_.has_halves() ? (block.tail ? "tail  " : "head  ") : "", range_text(block));
     const Token ink = Token::text;
     if (text_end - left > px(60))
       text_at(list, {left + px(11), start.y + (height - font_px(Role::axis)) / 2}, name, Role::axis, color(ink), text_end - left - px(14));
@@ -345,8 +347,7 @@ void ViewLayout::draw_ranks(Context& context) {
   for (int rank = 0; rank < question_.cp; ++rank) draw_rank_row(context, rank, labelled ? px(30) : px(10), slots_width);
   ImGui::PopStyleVar();
   ImGui::Dummy({px(1), px(2)});
-  text(summary_sentence(picture_, compared_ ? &*compared_ : nullptr) + (compared_ ? " The tick on a bar is " + compare_ + "." : ""), Role::label,
-       Token::text2);
+  text(summary_, Role::label, Token::text2);
 }
 
 void ViewLayout::draw(Context& context) {

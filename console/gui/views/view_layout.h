@@ -43,7 +43,7 @@ class ViewLayout : public View {
   void follow_recipe(const Context& context);
   void take_run(const history::RunRecord& run);
   std::string cli_line(const Context& context) const;
-  std::string origin_words(const Context& context) const;
+  std::string_view origin_words(const Context& context) const;
   void compute();
   void compute_ring_steps();
 
@@ -54,7 +54,7 @@ class ViewLayout : public View {
   void draw_ranks(Context& context);
   void draw_rank_header(float left, float slots_width);
   void draw_rank_row(Context& context, int rank, float row_height, float slots_width);
-  void draw_rank_slots(int rank, bool lit, ImVec2 start, float width, float height) const;
+  void draw_rank_slots(int rank, bool lit, ImVec2 start, float width, float height);
   void draw_shown_part(const LayoutBlock& block, ImVec2 start, float width, float height) const;
   void draw_work_bar(int rank, ImVec2 start, float width, float row_height) const;
 
@@ -64,10 +64,10 @@ class ViewLayout : public View {
   void draw_minimap_bar(ImVec2 start, float width);
   void draw_ruler(ImVec2 start, float width) const;
   void draw_strip(Context& context, const char* id, const LayoutPicture& picture, const StripPlace& place);
-  std::vector<size_t> blocks_shown(const LayoutPicture& picture, const StripPlace& place) const;
+  void find_blocks_shown(const LayoutPicture& picture, const StripPlace& place);
   void draw_block(const LayoutPicture& picture, const LayoutBlock& block, bool lit, const StripPlace& place) const;
-  void draw_block_name(const LayoutPicture& picture, const LayoutBlock& block, bool lit, const StripPlace& place) const;
-  void draw_padding(const LayoutPicture& picture, const StripPlace& place) const;
+  void draw_block_name(const LayoutPicture& picture, const LayoutBlock& block, bool lit, const StripPlace& place);
+  void draw_padding(const LayoutPicture& picture, const StripPlace& place);
   void draw_document_edges(const LayoutPicture& picture, const StripPlace& place) const;
   void draw_cells(const Context& context, const LayoutPicture& picture, const StripPlace& place, bool labelled) const;
   void draw_cell_label(const LayoutPicture& picture, const LayoutBlock& block, int64_t position, bool lit, const StripPlace& place) const;
@@ -91,6 +91,9 @@ class ViewLayout : public View {
   std::shared_ptr<const CheckedRecipe> followed_;  // that was looked at last
   LayoutPicture picture_;
   std::optional<LayoutPicture> compared_;
+  std::string summary_;                             // of both
+  std::vector<size_t> shown_;                       // blocks of the strip that is being drawn
+  std::vector<PaddedStretch> padded_;               // of the part that is being drawn
   std::vector<std::pair<int64_t, int64_t>> moved_;  // tokens whose owner differs
   std::vector<std::vector<RingStepRow>> ring_steps_;
   std::optional<ErrorParts> fault_;

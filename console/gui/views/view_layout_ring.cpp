@@ -7,6 +7,7 @@
 
 #include "console/gui/views/layout_look.h"
 #include "console/gui/views/view_layout.h"
+#include "console/gui/widgets/short_text.h"
 #include "console/gui/widgets/widgets.h"
 
 namespace ringwright::gui {
@@ -129,9 +130,9 @@ void ViewLayout::draw_ring_steps(Context& context) {
   layout_heading("Ring steps", "forward   causal");
   if (ring_steps_.empty()) {
     text(picture_.replicated || question_.cp == 1
-             ? std::string("Every rank holds all keys: there is no ring.")
-             : fmt::format("Drawn up to cp {} and {} chunks; these are {} and {}.", kMatrixRanksMax, kMatrixBlocksMax, question_.cp,
-                           count_text(static_cast<int64_t>(picture_.blocks.size()))),
+             ? ShortText("Every rank holds all keys: there is no ring.")
+             : ShortText("Drawn up to cp {} and {} chunks; these are {} and {}.", kMatrixRanksMax, kMatrixBlocksMax, question_.cp,
+                         count_text(static_cast<int64_t>(picture_.blocks.size()))),
          Role::label, Token::text2);
     return;
   }
@@ -142,7 +143,7 @@ void ViewLayout::draw_ring_steps(Context& context) {
     const WithFont mono(Role::code);
     const bool current = step == step_;
     ImGui::PushStyleColor(ImGuiCol_Button, color(current ? Token::sel : Token::bg3));
-    if (ImGui::Button(fmt::format("{}###layout.step.{}", step + 1, step).c_str(), {px(28), 0})) step_ = step;
+    if (ImGui::Button(ShortText("{}###layout.step.{}", step + 1, step).c_str(), {px(28), 0})) step_ = step;
     ImGui::PopStyleColor();
   }
   ImGui::SameLine(0, px(20));

@@ -6,6 +6,7 @@
 
 #include "console/gui/views/layout_look.h"
 #include "console/gui/views/view_layout.h"
+#include "console/gui/widgets/short_text.h"
 #include "console/gui/widgets/widgets.h"
 
 namespace ringwright::gui {
@@ -27,8 +28,8 @@ std::string slot_text(const LayoutPicture& picture, const LayoutBlock& block, in
   return picture.replicated ? fmt::format("slot {}", slot) : fmt::format("r{} {}", block.rank, slot);
 }
 
-std::string scale_text(double pixels_of_token) {
-  return pixels_of_token < 1 ? fmt::format("1 px = {:.3g} tokens", 1 / pixels_of_token) : fmt::format("1 token = {:.3g} px", pixels_of_token);
+ShortText scale_text(double pixels_of_token) {
+  return pixels_of_token < 1 ? ShortText("1 px = {:.3g} tokens", 1 / pixels_of_token) : ShortText("1 token = {:.3g} px", pixels_of_token);
 }
 
 Color fill_of(const LayoutPicture& picture, const LayoutBlock& block) {
@@ -62,12 +63,12 @@ void ViewLayout::draw_ruler(ImVec2 start, float width) const {
 }
 
 // Of blocks that lie within one pixel the first.
-std::vector<size_t> ViewLayout::blocks_shown(const LayoutPicture& picture, const StripPlace& place) const {
-  std::vector<size_t> shown;
+void ViewLayout::find_blocks_shown(const LayoutPicture& picture, const StripPlace& place) {
+  shown_.clear();
   for (size_t i = block_index(picture, zoom_.first_shown()); i < picture.blocks.size();) {
     const LayoutBlock& block = picture.blocks[i];
     if (block.global_start >= zoom_.end_shown()) break;
-    shown.push_back(i);
+    shown_.push_back(i);
     const double left = std::max(0.0, zoom_.share_of(block.global_start)), pixel = 1.0 / place.width;
     if (zoom_.share_of(block.global_end()) >= left + pixel) {
       ++i;
@@ -75,7 +76,6 @@ std::vector<size_t> ViewLayout::blocks_shown(const LayoutPicture& picture, const
       i = std::max(i + 1, block_index(picture, zoom_.position_at(left + pixel)));
     }
   }
-  return shown;
 }
 
 void ViewLayout::draw_block(const LayoutPicture& picture, const LayoutBlock& block, bool lit, const StripPlace& place) const {
@@ -89,13 +89,13 @@ void ViewLayout::draw_block(const LayoutPicture& picture, const LayoutBlock& blo
 }
 
 // In the middle of what is shown of the block, before its padding.
-void ViewLayout::draw_block_name(const LayoutPicture& picture, const LayoutBlock& block, bool lit, const StripPlace& place) const {
+void ViewLayout::draw_block_name(const LayoutPicture& picture, const LayoutBlock& block, bool lit, const StripPlace& place) {
   const int64_t from = std::max(block.global_start, zoom_.first_shown()), to = std::min(block.global_end(), zoom_.end_shown());
   const float left = std::max(place.start.x, x_of(from, place.start, place.width));
   float right = std::min(place.end(), x_of(to, place.start, place.width));
   if (right - left < px(20)) return;
-  const auto padding = padded_stretches(picture, from, to);
-  if (!padding.empty()) right = std::min(right, x_of(padding.front().start, place.start, place.width));
+  padded_stretches_into(padded_, picture, from, to);
+  if (!padded_.empty()) right = std::min(right, x_of(padded_.front().start, place.start, place.width));
   const std::string name = block_name(picture, block);
   const float name_width = text_width(name, Role::axis);
   if (right - left < name_width + px(8)) return;
@@ -103,8 +103,9 @@ void ViewLayout::draw_block_name(const LayoutPicture& picture, const LayoutBlock
           name, Role::axis, lit ? to_u32(ink_on(fill_of(picture, block))) : color(Token::text));
 }
 
-void ViewLayout::draw_padding(const LayoutPicture& picture, const StripPlace& place) const {
-  for (const PaddedStretch& stretch : padded_stretches(picture, zoom_.first_shown(), zoom_.end_shown())) {
+void ViewLayout::draw_padding(const LayoutPicture& picture, const StripPlace& place) {
+  padded_stretches_into(padded_, picture, zoom_.first_shown(), zoom_.end_shown());
+  for (const PaddedStretch& stretch : padded_) {
     const ImVec2 low{std::max(place.start.x - px(1), x_of(stretch.start, place.start, place.width)), place.start.y};
     const ImVec2 high{std::min(place.end() + px(1), x_of(stretch.end, place.start, place.width)), place.start.y + place.height};
     if (high.x - low.x < 1) continue;
@@ -203,14 +204,14 @@ void ViewLayout::take_mouse(Context& context, const LayoutPicture& picture, cons
 void ViewLayout::draw_strip(Context& context, const char* id, const LayoutPicture& picture, const StripPlace& place) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->PushClipRect(place.start, {place.end(), place.start.y + place.height}, true);
-  const std::vector<size_t> shown = blocks_shown(picture, place);
-  for (const size_t i : shown) draw_block(picture, picture.blocks[i], is_lit(context, picture.blocks[i].rank), place);
+  find_blocks_shown(picture, place);
+  for (const size_t i : shown_) draw_block(picture, picture.blocks[i], is_lit(context, picture.blocks[i].rank), place);
   draw_padding(picture, place);
   draw_document_edges(picture, place);
   const bool labelled = cells_have_labels(picture, place.width);
   draw_cells(context, picture, place, labelled);
   if (!labelled) {
-    for (const size_t i : shown) draw_block_name(picture, picture.blocks[i], is_lit(context, picture.blocks[i].rank), place);
+    for (const size_t i : shown_) draw_block_name(picture, picture.blocks[i], is_lit(context, picture.blocks[i].rank), place);
   }
   list->PopClipRect();
   ImGui::SetCursorScreenPos(place.start);
@@ -226,10 +227,10 @@ void ViewLayout::draw_bracket(const LayoutPicture& picture, int rank, ImVec2 sta
   const ImU32 ink = to_u32(rank_color(rank, picture.question.cp));
   const float bottom = start.y + px(11);
   float left = start.x + width, right = start.x, drawn_to = start.x - 1;
-  std::string chunks;
+  ShortText chunks("");
   for (size_t i = 0; i < own.size(); ++i) {
     const LayoutBlock& block = picture.blocks[own[i]];
-    if (i < kChunksNamedMax) chunks += fmt::format("{}{}", i == 0 ? "" : i + 1 == own.size() ? " and " : ", ", count_text(block.chunk));
+    if (i < kChunksNamedMax) chunks.add("{}{}", i == 0 ? "" : i + 1 == own.size() ? " and " : ", ", count_text(block.chunk));
     const float middle = std::round(x_of(block.global_start + block.length / 2, start, width));
     left = std::min(left, std::clamp(middle, start.x, start.x + width)), right = std::max(right, std::clamp(middle, start.x, start.x + width));
     if (middle < start.x || middle > start.x + width || middle < drawn_to + 1) continue;
@@ -239,8 +240,8 @@ void ViewLayout::draw_bracket(const LayoutPicture& picture, int rank, ImVec2 sta
   if (own.empty()) return;
   if (own.size() > 1) list->AddLine({left, bottom}, {right, bottom}, ink, px(2));
   const auto count = static_cast<int64_t>(own.size());
-  const std::string label = own.size() > kChunksNamedMax ? fmt::format("rank {} holds {} chunks", rank, count_text(count))
-                                                         : fmt::format("rank {} holds chunk{} {}", rank, own.size() == 1 ? "" : "s", chunks);
+  const ShortText label = own.size() > kChunksNamedMax ? ShortText("rank {} holds {} chunks", rank, count_text(count))
+                                                       : ShortText("rank {} holds chunk{} {}", rank, own.size() == 1 ? "" : "s", chunks.view());
   const float label_width = text_width(label, Role::hint);
   const float x = std::clamp((left + right - label_width) / 2, start.x, start.x + width - label_width);
   list->AddRectFilled({x - px(6), bottom - px(8)}, {x + label_width + px(6), bottom + px(8)}, color(Token::bg1));
@@ -287,14 +288,14 @@ void ViewLayout::draw_minimap(Context& context) {
   const float width = ImGui::GetContentRegionAvail().x;
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (zoom_.is_whole()) {
-    const std::string keys = "wheel zooms, drag moves   W S A D   F all";
+    constexpr std::string_view keys = "wheel zooms, drag moves   W S A D   F all";
     const float keys_width = text_width(keys, Role::axis);
-    const std::string words = origin_words(context);
+    const std::string_view words = origin_words(context);
     const bool keys_fit = keys_width + px(80) < width;
     text_at(list, start, words, Role::hint, color(Token::text2), width - (keys_fit ? keys_width + px(16) : 0));
     if (keys_fit) text_at(list, {start.x + width - keys_width, start.y}, keys, Role::axis, color(Token::text3));
   } else {
-    const std::string shown = fmt::format("tokens {}", shown_text(zoom_));
+    const ShortText shown("tokens {}", shown_text(zoom_));
     const float shown_width = text_width(shown, Role::axis), button = text_width("All", Role::body) + px(20);
     const float bar = width - shown_width - button - px(28);
     if (bar > px(60)) draw_minimap_bar(start, bar);
@@ -308,9 +309,10 @@ void ViewLayout::draw_minimap(Context& context) {
 void ViewLayout::draw_strips(Context& context) {
   const int64_t batch_padding = question_.batch_slots - question_.tokens;
   const float width = ImGui::GetContentRegionAvail().x;
-  layout_heading("Global sequence", fmt::format("{}   {} slots   {} tokens   {} batch padding   {} layout padding   {}", origin_text(),
-                                                count_text(picture_.padded_length), count_text(question_.tokens), count_text(batch_padding),
-                                                count_text(picture_.layout_padding()), scale_text(zoom_.pixels_of_token(std::max(1.0F, width)))));
+  layout_heading("Global sequence",
+                 ShortText("{}   {} slots   {} tokens   {} batch padding   {} layout padding   {}", origin_text(), count_text(picture_.padded_length),
+                           count_text(question_.tokens), count_text(batch_padding), count_text(picture_.layout_padding()),
+                           scale_text(zoom_.pixels_of_token(std::max(1.0F, width))).view()));
   draw_minimap(context);
   pointer_share_ = 0.5;
   ImVec2 start = ImGui::GetCursorScreenPos();
@@ -326,8 +328,8 @@ void ViewLayout::draw_strips(Context& context) {
   if (rank >= 0 && rank < question_.cp && !picture_.replicated) draw_bracket(picture_, rank, {start.x, start.y + px(2)}, width);
   start.y += px(24);
   if (compared_) {
-    text_at(ImGui::GetWindowDrawList(), start, compare_ + ": underlined above are the tokens whose owner differs", Role::hint, color(Token::text3),
-            width);
+    text_at(ImGui::GetWindowDrawList(), start, ShortText("{}: underlined above are the tokens whose owner differs", compare_), Role::hint,
+            color(Token::text3), width);
     start.y += px(18);
     draw_strip(context, "###layout.strip.compared", *compared_, {start, width, px(kComparedHeight)});
     start.y += px(26);

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "console/gui/data/run_text.h"
+#include "console/gui/widgets/short_text.h"
 #include "console/gui/widgets/widgets.h"
 #include "shared/base/text.h"
 
@@ -57,7 +58,7 @@ void ViewLogs::draw_level_chips() {
     const float width = text_width(kLogLevels[i], Role::label) + px(16), height = px(22);
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float top = start.y + (ImGui::GetFrameHeight() - height) / 2;
-    if (ImGui::InvisibleButton(fmt::format("###logs.level.{}", kLogLevels[i]).c_str(), {width, ImGui::GetFrameHeight()}))
+    if (ImGui::InvisibleButton(ShortText("###logs.level.{}", kLogLevels[i]).c_str(), {width, ImGui::GetFrameHeight()}))
       filter_.set_levels(filter_.levels() ^ (1U << i));
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImVec2 low{start.x, top}, high{start.x + width, top + height};

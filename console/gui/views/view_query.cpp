@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <utility>
 
 #include "console/gui/data/run_text.h"
 #include "console/gui/views/view.h"
@@ -93,6 +94,7 @@ class ViewQuery : public View {
   }
 
   void draw(Context& context) override {
+    if (!context.query_wanted.empty()) statement_ = std::exchange(context.query_wanted, "");
     if (!schema_asked_) {
       schema_asked_ = true;
       schema_.ask(context.background, [](const Background::Access& access) { return read_schema(access.file); });

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "console/gui/data/run_text.h"
+#include "console/gui/widgets/short_text.h"
 #include "console/gui/widgets/widgets.h"
 #include "shared/base/text.h"
 
@@ -385,20 +386,21 @@ void ViewRuns::draw_footer(Context& context) {
 
 void ViewRuns::draw_facts(const Context& context, const Run& run, float width) {
   const history::RunRecord& record = run.record;
-  const std::string mesh = record.world_size == 1 ? "1 rank" : fmt::format("{}, {} ranks", mesh_text(record), record.world_size);
-  std::string facts = fmt::format("{}   {}   {}   started {}", record.id, record.algorithm, mesh, clock_text(record.started_unix_ns));
-  if (record.segment > 1) facts += fmt::format("   resumed {} time{}", record.segment - 1, record.segment == 2 ? "" : "s");
-  for (const std::string& tag : record.tags) facts += "   #" + tag;
+  ShortText facts("{}   {}   ", record.id, record.algorithm);
+  if (record.world_size > 1) facts.add("{}, ", mesh_text(record));
+  facts.add("{} rank{}   started {}", record.world_size, record.world_size == 1 ? "" : "s", clock_text(record.started_unix_ns));
+  if (record.segment > 1) facts.add("   resumed {} time{}", record.segment - 1, record.segment == 2 ? "" : "s");
+  for (const std::string& tag : record.tags) facts.add("   #{}", tag);
   text_fitted(facts, width, Role::axis, color(Token::text2));
   if (record.state == RunState::stopping) {
     text(fmt::format("Stopping after step {}", text::format_count(record.last_step + 1)), Role::label, Token::warn);
   } else if (!record.reason.empty()) {
-    text_fitted(std::string(state_look(record.state).word) + ": " + record.reason, width, Role::label,
+    text_fitted(ShortText("{}: {}", state_look(record.state).word, record.reason), width, Role::label,
                 color(record.state == RunState::failed ? Token::error : Token::text));
   } else if (!run.parts.notes.empty()) {
-    text_fitted("Note: " + run.parts.notes.back().text, width, Role::label, color(Token::text2));
+    text_fitted(ShortText("Note: {}", run.parts.notes.back().text), width, Role::label, color(Token::text2));
   } else {
-    text_fitted(fmt::format("{} shown in plots; click a swatch or press X to show or hide", context.selection.shown.size()), width, Role::hint,
+    text_fitted(ShortText("{} shown in plots; click a swatch or press X to show or hide", context.selection.shown.size()), width, Role::hint,
                 color(Token::text3));
   }
 }
@@ -447,7 +449,8 @@ void ViewRuns::ask_for_summaries(Context& context) {
 // The columns that were chosen, as they are kept.
 void ViewRuns::read_columns(const Context& context) {
   const auto kept = context.kept.find(kKeptColumns);
-  const nlohmann::json names = kept == context.kept.end() ? nlohmann::json::array() : *kept;
+  static const nlohmann::json none = nlohmann::json::array();
+  const nlohmann::json& names = kept == context.kept.end() ? none : *kept;
   if (names == read_names_) return;
   read_names_ = names;
   extra_.clear();

@@ -7,7 +7,8 @@
 #include <array>
 #include <cmath>
 #include <utility>
-#include <vector>
+
+#include "console/gui/widgets/short_text.h"
 
 namespace ringwright::gui {
 namespace {
@@ -17,25 +18,28 @@ ImVec2 extent_of(std::string_view content, Role role, float wrap_width = 0) {
 }
 
 // The longest start of `content` that fits with "...", at a character boundary.
-std::string cut(std::string_view content, float width, Role role) {
+ShortText cut(std::string_view content, float width, Role role) {
   const float room = width - text_width("...", role);
   const char* end = nullptr;
   font(role)->CalcTextSizeA(font_px(role), std::max(room, 1.0F), 0, content.data(), content.data() + content.size(), &end);
-  return std::string(content.data(), static_cast<size_t>(end - content.data())) + "...";
+  return ShortText("{}...", content.substr(0, static_cast<size_t>(end - content.data())));
 }
 
-using StyleColors = std::vector<std::pair<ImGuiCol, ImU32>>;
+struct StyleColor {
+  ImGuiCol slot;
+  ImU32 packed;
+};
 
-StyleColors primary_button() {
+std::array<StyleColor, 4> primary_button() {
   const Color fill = theme()[Token::accent_fill];
-  return {{ImGuiCol_Button, to_u32(fill)},
-          {ImGuiCol_ButtonHovered, to_u32(mix(fill, rgb(0xFFFFFF), 0.12))},
-          {ImGuiCol_ButtonActive, to_u32(mix(fill, rgb(0x000000), 0.12))},
-          {ImGuiCol_Text, IM_COL32_WHITE}};
+  return {{{ImGuiCol_Button, to_u32(fill)},
+           {ImGuiCol_ButtonHovered, to_u32(mix(fill, rgb(0xFFFFFF), 0.12))},
+           {ImGuiCol_ButtonActive, to_u32(mix(fill, rgb(0x000000), 0.12))},
+           {ImGuiCol_Text, IM_COL32_WHITE}}};
 }
 
 // Quiet and still readable, which half transparent words are not on every ground.
-StyleColors refused_button() { return {{ImGuiCol_Button, color(Token::bg3)}, {ImGuiCol_Text, color(Token::text3)}}; }
+std::array<StyleColor, 2> refused_button() { return {{{ImGuiCol_Button, color(Token::bg3)}, {ImGuiCol_Text, color(Token::text3)}}}; }
 
 }  // namespace
 
@@ -53,24 +57,22 @@ float text_width(std::string_view content, Role role) { return std::ceil(extent_
 float text_height(std::string_view content, Role role, float width) { return std::ceil(extent_of(content, role, width).y); }
 
 std::string shortened(std::string_view content, float width, Role role) {
-  return text_width(content, role) > width ? cut(content, width, role) : std::string(content);
+  return std::string(text_width(content, role) > width ? cut(content, width, role).view() : content);
 }
 
 void text_at(ImDrawList* list, ImVec2 place, std::string_view content, Role role, ImU32 ink, float width) {
-  std::string cut_off;
-  if (width > 0 && text_width(content, role) > width) {
-    cut_off = cut(content, width, role);
-    content = cut_off;
-  }
-  list->AddText(font(role), font_px(role), {std::round(place.x), std::round(place.y)}, ink, content.data(), content.data() + content.size());
+  const auto draw = [&](std::string_view shown) {
+    list->AddText(font(role), font_px(role), {std::round(place.x), std::round(place.y)}, ink, shown.data(), shown.data() + shown.size());
+  };
+  width > 0 && text_width(content, role) > width ? draw(cut(content, width, role)) : draw(content);
 }
 
 bool text_fitted(std::string_view content, float width, Role role, ImU32 ink) {
   const WithFont scoped(role);
   const bool is_cut = text_width(content, role) > width;
-  const std::string shown = shortened(content, width, role);
+  const auto draw = [](std::string_view shown) { ImGui::TextUnformatted(shown.data(), shown.data() + shown.size()); };
   ImGui::PushStyleColor(ImGuiCol_Text, ink);
-  ImGui::TextUnformatted(shown.c_str());
+  is_cut ? draw(cut(content, width, role)) : draw(content);
   ImGui::PopStyleColor();
   if (is_cut && ImGui::IsItemHovered()) {
     ImGui::BeginTooltip();
@@ -136,7 +138,7 @@ bool choice(const char* id, const char* label, std::string_view current, int cou
   const ImVec2 start = ImGui::GetCursorScreenPos();
   ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, px(1));
   ImGui::PushStyleColor(ImGuiCol_Border, color(Token::line));
-  const bool open = ImGui::BeginCombo(id, std::string(current).c_str(), ImGuiComboFlags_HeightLarge | ImGuiComboFlags_NoArrowButton);
+  const bool open = ImGui::BeginCombo(id, ShortText("{}", current).c_str(), ImGuiComboFlags_HeightLarge | ImGuiComboFlags_NoArrowButton);
   ImGui::PopStyleColor();
   ImGui::PopStyleVar();
   if (!open)
@@ -228,14 +230,21 @@ void skeleton(int rows, float row_height) {
 
 bool button_or_reason(const char* label, const std::string& reason, bool primary) {
   const bool refused = !reason.empty();
-  const StyleColors colors = refused ? refused_button() : primary ? primary_button() : StyleColors{};
-  for (const auto& [slot, packed] : colors) ImGui::PushStyleColor(slot, packed);
+  int colors = 0;
+  const auto push = [&](const auto& list) {
+    for (const StyleColor& each : list) ImGui::PushStyleColor(each.slot, each.packed), ++colors;
+  };
+  if (refused) {
+    push(refused_button());
+  } else if (primary) {
+    push(primary_button());
+  }
   ImGui::PushStyleVar(ImGuiStyleVar_DisabledAlpha, 1);
   ImGui::BeginDisabled(refused);
   const bool pressed = ImGui::Button(label);
   ImGui::EndDisabled();
   ImGui::PopStyleVar();
-  ImGui::PopStyleColor(static_cast<int>(colors.size()));
+  ImGui::PopStyleColor(colors);
   if (refused && ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
     ImGui::BeginTooltip();
     text(reason, Role::label);
