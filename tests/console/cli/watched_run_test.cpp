@@ -2,8 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "shared/history/store.h"
 #include "tests/console/cli/small_run.h"
 
@@ -23,11 +21,15 @@ class WatchedRun : public SmallRunTest {
   nlohmann::json trained_for_a_while(const std::string& name, std::vector<std::string> more) {
     more.insert(more.begin(), {"--name", name, "--detach"});
     EXPECT_EQ(run("demo-sft-cp2.yaml", more).exit_code, 0);
+    wait_for_step(name, 3);
+    const nlohmann::json before = shown(name)["ranks"];
     const auto both_told = [&] {
       const nlohmann::json ranks = shown(name)["ranks"];
-      return ranks.size() == 2 && std::all_of(ranks.begin(), ranks.end(), [](const nlohmann::json& rank) { return rank["step"] >= 2; });
+      bool later = ranks.size() == 2 && before.size() == 2;
+      for (size_t rank = 0; later && rank < 2; ++rank) later = ranks[rank]["time_unix_ns"] > before[rank]["time_unix_ns"];
+      return later;
     };
-    EXPECT_TRUE(eventually(both_told)) << ringwright({"logs", name}).out;
+    EXPECT_TRUE(eventually(both_told)) << before.dump(1) << ringwright({"logs", name}).out;
     EXPECT_EQ(ringwright({"stop", name}).exit_code, 0);
     EXPECT_TRUE(eventually([&] { return shown(name)["state"] == "stopped"; })) << shown(name).dump(1);
     return shown(name);
@@ -74,7 +76,7 @@ TEST_F(WatchedRun, TheEstimateIsNearWhatIsMeasured) {
     const auto peak = [&](const nlohmann::json& run) { return run["ranks"][rank]["resident_bytes_max"].get<double>(); };
     const double measured = peak(wide_run) - peak(small_run);
     EXPECT_GT(measured, 0.6 * expected) << "rank " << rank;
-    EXPECT_LT(measured, 1.7 * expected) << "rank " << rank;
+    EXPECT_LT(measured, 2.5 * expected) << "rank " << rank;  // the peak has copies for a moment: of loading, of the sum of gradients, of the update
   }
   for (const nlohmann::json& run : {small_run, wide_run}) {
     ASSERT_EQ(run["checkpoints"].size(), 1U);
