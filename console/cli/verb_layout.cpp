@@ -72,7 +72,7 @@ void build(Command& command, Invocation& invocation) {
   command.add_option("--window", layout.window, "keys that a query sees at most, itself among them (default 0: all before it)")
       .check(whole_number(0, layout::kSequenceLengthMax));
   command.add_flag("--full", layout.full, "every query sees every key of its document");
-  command.add_option("--chunk", layout.chunk, "balanced: tokens that stay together (default 512)");
+  command.add_option("--chunk", layout.chunk, "balanced: tokens that stay together (default 512, fewer where a rank would get less than 16 chunks)");
   command.add_option("--pad-multiple", layout.pad_multiple, "contiguous, deepseek_v4: each rank's slots are a multiple of this");
   command.add_option("--document-multiple", layout.document_multiple, "each document's slot is a multiple of this (default: what the layout needs)");
   command.add_option("--model", layout.model,

@@ -65,7 +65,7 @@ const Entry& find_entry(std::string_view name, int cp, const Options& options) {
   }
   check_range("cp", cp, 1, kCpMax, "set cp to the number of ranks that share one sequence");
   check_range("pad_multiple", options.pad_multiple, 0, kPadMultipleMax, "leave it out, or set a small power of two");
-  check_range("chunk", options.chunk, 1, kChunkMax, "leave it out, or set a power of two such as 512");
+  check_range("chunk", options.chunk.value_or(kChunkDefault), 1, kChunkMax, "leave it out, or set a power of two such as 512");
   return *entry;
 }
 

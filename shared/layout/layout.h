@@ -34,6 +34,7 @@ inline constexpr int64_t kSequenceLengthMax = (int64_t{1} << 31) - 1;
 inline constexpr int kCpMax = 1024;
 inline constexpr int64_t kPadMultipleMax = int64_t{1} << 20;
 inline constexpr int64_t kChunkDefault = 512;
+inline constexpr int64_t kChunksOfRank = 16;
 inline constexpr int64_t kChunkMax = int64_t{1} << 20;
 
 // A maximal stretch of slots of one rank that is contiguous both locally and globally.
@@ -122,9 +123,13 @@ struct Options {
   int64_t pad_multiple = 1;                     // contiguous, deepseek_v4; the effective value is at least 2
   std::vector<int64_t> document_offsets = {};   // thd: cumulative padded lengths [0, ..., T]
   std::optional<int64_t> sequence_length = {};  // balanced, thd: tokens of the stream before it is padded; thd's default is T
-  int64_t chunk = kChunkDefault;                // balanced: tokens that always stay together
+  std::optional<int64_t> chunk = {};            // balanced: tokens that always stay together; none: default_chunk
   Mask mask = {};                               // balanced: whose area is to be even
 };
+
+// What `balanced` keeps together where nobody says how many tokens: kChunkDefault, and for short streams the largest power of two that leaves every
+// rank kChunksOfRank chunks, at least one token. Larger chunks would put a short stream on few ranks.
+int64_t default_chunk(int64_t sequence_length, int cp);
 
 // Throws Error RW-LAYOUT-003 for an unknown name (lists the known), RW-LAYOUT-004 for a cp, pad_multiple or chunk out of range, RW-LAYOUT-007 for
 // what a layout needs and was not given (thd: documents, balanced: the stream's length), RW-LAYOUT-009 for documents that thd cannot split, and what

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "shared/base/rounding.h"
 #include "shared/layout/dispatch.h"
@@ -136,6 +137,11 @@ std::vector<Run> runs_of_chunks(const std::vector<int>& rank_of_chunk, int64_t c
 
 }  // namespace
 
+int64_t default_chunk(int64_t sequence_length, int cp) {
+  const int64_t largest = std::clamp<int64_t>(sequence_length / (kChunksOfRank * std::max(cp, 1)), 1, kChunkDefault);
+  return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(largest)));
+}
+
 int64_t thd_divisor(int cp) { return cp == 1 ? 1 : int64_t{2} * cp; }
 
 Facts dispatch_facts(int64_t stream_length, int64_t rows, int64_t row_length) {
@@ -163,15 +169,15 @@ std::unique_ptr<Layout> make_balanced(int cp, const Options& options) {
            "give the length of the stream before padding");
   }
   const MaskArea area(options.mask, *options.sequence_length);
-  const int64_t divisor = cp * options.chunk;
+  const int64_t chunk = options.chunk.value_or(default_chunk(*options.sequence_length, cp));
+  const int64_t divisor = cp * chunk;
   const int64_t stream = round_up(*options.sequence_length, divisor);
   if (stream > kSequenceLengthMax) {
     refuse("RW-LAYOUT-005", fmt::format("a sequence of {} tokens cannot be laid out", *options.sequence_length), "sequence length",
            fmt::format("a length from 0 to {} after padding to a multiple of {}", kSequenceLengthMax, divisor), "check the sequence length");
   }
-  const std::vector<int> rank_of_chunk = deal_chunks(chunk_areas(area, stream, options.chunk), cp);
-  return std::make_unique<Dispatched>(cp, names::kBalanced, divisor, *options.sequence_length, stream,
-                                      runs_of_chunks(rank_of_chunk, options.chunk, cp));
+  const std::vector<int> rank_of_chunk = deal_chunks(chunk_areas(area, stream, chunk), cp);
+  return std::make_unique<Dispatched>(cp, names::kBalanced, divisor, *options.sequence_length, stream, runs_of_chunks(rank_of_chunk, chunk, cp));
 }
 
 std::unique_ptr<Layout> merge_ranks(const Layout& layout, int64_t padded_length, int ranks) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -112,8 +113,8 @@ struct SftConfig {
   bool probe_first = false;  // ringwright.probe_first
   std::string cp_flavour;    // ringwright.cp.flavour; "": by family
   std::string cp_method = "auto", cp_transport = "auto";
-  int64_t cp_chunk = 512;        // ringwright.cp.chunk: tokens that flavour balanced keeps together
-  std::string cp_rotate_method;  // policy.dtensor_cfg.cp_rotate_method, where it decided cp_method; else ""
+  std::optional<int64_t> cp_chunk;  // ringwright.cp.chunk: tokens that flavour balanced keeps together; none: layout::default_chunk
+  std::string cp_rotate_method;     // policy.dtensor_cfg.cp_rotate_method, where it decided cp_method; else ""
   PackingConfig packing;
   DynamicBatchingConfig dynamic_batching;
 };

@@ -58,7 +58,7 @@ void read_context_parallel(const Typed& typed, SftConfig& config) {
   config.cp_flavour = typed.choice("ringwright.cp.flavour", "", layout::flavour_names());
   config.cp_method = typed.choice("ringwright.cp.method", config.cp_method, layout::method_names());
   config.cp_transport = typed.choice("ringwright.cp.transport", "auto", {"gloo", "shared_memory"}, {"nccl", "in_process"});
-  config.cp_chunk = typed.integer("ringwright.cp.chunk", layout::kChunkDefault, 1, layout::kChunkMax);
+  if (typed.has("ringwright.cp.chunk")) config.cp_chunk = typed.integer("ringwright.cp.chunk", layout::kChunkDefault, 1, layout::kChunkMax);
   const std::string rotate = typed.choice("policy.dtensor_cfg.cp_rotate_method", "", layout::rotation_names());
   if (rotate.empty() || typed.has("ringwright.cp.method")) return;
   config.cp_rotate_method = rotate, config.cp_method = layout::method_of_rotation(rotate);

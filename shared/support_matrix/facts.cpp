@@ -170,6 +170,7 @@ void read_sharding(const recipe::Typed& typed, Facts& facts) {
   facts.document_divisor_needed = layout::document_divisor(static_cast<int>(facts.cp), static_cast<int>(facts.tp), facts.sequence_parallel);
   facts.document_divisor = length("ringwright.packing.document_divisor", facts.document_divisor_needed);
   facts.longest_tokens = longest_tokens(facts);
+  facts.cp_chunk = typed.integer("ringwright.cp.chunk", 0, 1, layout::kChunkMax);
   facts.skips_long = facts.on("ringwright.packing.skip_long");
 }
 

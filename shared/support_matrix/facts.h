@@ -55,6 +55,7 @@ struct Facts {
   // Slots of a pack, and of a microbatch under dynamic batching; what a document's slot, a pack and the longest row are multiples of.
   // longest_tokens: of a sequence or a stream, padded for the ranks.
   int64_t longest_tokens = 0;
+  int64_t cp_chunk = 0;  // of `balanced`; 0: the recipe names none
   int64_t pack_tokens = 0, microbatch_tokens = 0, document_divisor = 1, document_divisor_needed = 1, row_round = 1;
   std::string processor_key, processor;  // the first key that asks for messages or a prompt template, with its value
   std::string user_key;                  // the first key below `ringwright` that this version does not act on

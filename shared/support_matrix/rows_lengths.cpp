@@ -1,6 +1,7 @@
 // Level 1: lengths, packs and batch sizes.
 #include "shared/base/rounding.h"
 #include "shared/layout/layout.h"
+#include "shared/layout/names.h"
 #include "shared/support_matrix/rows.h"
 #include "shared/support_matrix/verdict_names.h"
 
@@ -97,6 +98,19 @@ const Rows& length_rows() {
        .reason = "one sequence, or the stream that rows or documents become, has {longest_tokens} tokens with its padding for {cp} ranks; at most "
                  "{tokens_max} can be spread",
        .fix = words("lower policy.max_total_sequence_length, policy.train_micro_batch_size or policy.sequence_packing.train_mb_tokens")},
+      {.code = "RW-GUARD-165",
+       .scope = "chunks of the flavour balanced",
+       .when = {"ringwright.cp.flavour=balanced, and the chunk that is named leaves a rank without a token of the longest stream",
+                [](const Facts& f) {
+                  return f.has_mesh() && f.cp > 1 && f.cp_flavour == layout::names::kBalanced && f.longest_tokens <= f.cp_chunk * (f.cp - 1);
+                }},
+       .automodel = {kNone, kNone},
+       .ours = always(kIf),
+       .key = "ringwright.cp.chunk",
+       .reason =
+           "chunks of {cp_chunk} tokens are dealt whole: of a stream of {longest_tokens} tokens not every one of {cp} ranks gets one, and those "
+           "that get none compute padding",
+       .fix = set("ringwright.cp.chunk", "{cp_chunk_default}")},
       {.code = "RW-GUARD-191",
        .scope = "packing of whole sequences that are scored or seen",
        .when = {"sequence packing with a reward model or a multimodal model",

@@ -27,14 +27,17 @@ const std::vector<RunningRow>& running_rows() {
              f.step, *f.logprob_gap, *f.logprob_gap_max);
        },
        "the two do not compute the same model", "compare both on one batch; look at precision, templates and stale weights"},
-      {"RW-GUARD-503", "rank without targets", "all tokens of a rank's step are masked",
+      {"RW-GUARD-503", "rank without targets", "all slots of a rank's step are masked tokens or padding",
        [](const RunningFacts& f) { return f.rank_without_targets.has_value(); },
        [](const RunningFacts& f) {
-         return fmt::format("none of the {} tokens of rank {} in step {} is trained on: it worked for nothing, and its own loss is 0",
-                            f.slots.value_or(0), *f.rank_without_targets, f.step);
+         return fmt::format(
+             "none of the {} slots of rank {} in step {} is trained on (masked tokens, or the padding of short sequences): it worked for "
+             "nothing, and its own loss is 0",
+             f.slots.value_or(0), *f.rank_without_targets, f.step);
        },
        "it worked for nothing, and its own loss is 0",
-       "look at the masks of the data: prompts that fill the window, or rows that are cut before the answer"},
+       "look at the masks of the data (prompts that fill the window, rows that are cut before the answer) and, where sequences are short for so "
+       "many ranks, at ringwright.cp.chunk and policy.dtensor_cfg.context_parallel_size"},
   };
   return kRows;
 }

@@ -14,7 +14,7 @@ struct RunningFacts {
   int64_t step = 0;
   std::optional<double> flops_per_s = {}, hardware_flops_per_s = {};  // of all ranks: what the tokens took, and what the hardware can
   std::optional<double> logprob_gap = {}, logprob_gap_max = {};       // mean |generation - training| over trained tokens
-  std::optional<int64_t> rank_without_targets = {}, slots = {};       // a rank all of whose tokens of the step are masked; how many it had
+  std::optional<int64_t> rank_without_targets = {}, slots = {};       // a rank none of whose slots of the step is trained on; how many it had
 };
 
 struct RunningRow {

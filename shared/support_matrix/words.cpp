@@ -57,6 +57,8 @@ void name_sharding(const Facts& facts, Writer& put) {
   put("rotate_as", layout::method_of_rotation(facts.rotate_method));
   put("pack_tokens", facts.pack_tokens), put("pack_tokens_padded", round_up(facts.pack_tokens, facts.document_divisor));
   put("cp_max", layout::kCpMax), put("longest_tokens", facts.longest_tokens), put("tokens_max", layout::kSequenceLengthMax);
+  put("cp_chunk", facts.cp_chunk);
+  if (facts.cp > 0 && facts.cp <= layout::kCpMax) put("cp_chunk_default", layout::default_chunk(facts.longest_tokens, static_cast<int>(facts.cp)));
   put("document_divisor", facts.document_divisor), put("document_divisor_needed", facts.document_divisor_needed);
   const bool can_cut = !facts.mesh_fault;  // a mesh that there is has few enough ranks for the multiple of both
   put("document_divisor_padded", can_cut ? std::lcm(facts.document_divisor, facts.document_divisor_needed) : facts.document_divisor_needed);

@@ -52,7 +52,8 @@ int64_t causal_pairs(const LayoutPicture& picture, const layout::MaskArea& area,
 
 std::unique_ptr<layout::Layout> layout_of(const LayoutQuestion& question, int64_t document_slots) {
   layout::Options options{.sequence_length = question.batch_slots, .chunk = question.chunk};
-  if (question.chunk == 0) options.chunk = std::clamp(question.batch_slots / kChunksMax, layout::kChunkDefault, layout::kChunkMax);
+  if (question.chunk == 0)
+    options.chunk = std::clamp(question.batch_slots / kChunksMax, layout::default_chunk(question.batch_slots, question.cp), layout::kChunkMax);
   // thd pads one document by itself; several stand at multiples of what it needs.
   const int64_t slots = question.documents > 1 ? document_slots : round_up(document_slots, int64_t{2} * std::max(question.cp, 1));
   for (int64_t document = 0; document <= question.documents; ++document) options.document_offsets.push_back(document * slots);

@@ -6,25 +6,29 @@
 
 #include "shared/base/error.h"
 #include "shared/base/text.h"
+#include "shared/layout/layout.h"
 #include "shared/layout/names.h"
 #include "shared/shard_plan/shard_plan.h"
 
 namespace ringwright::gui {
 namespace {
 
+int64_t chunk_of(const recipe::SftConfig& config, int64_t slots) { return config.cp_chunk.value_or(layout::default_chunk(slots, config.cp)); }
+
 RecipeStream stream_of(const recipe::SftConfig& config, const flow::StepSizes& sizes) {
   LayoutQuestion question;
   question.cp = config.cp;
   question.layout = config.cp == 1 ? std::string(layout::names::kNone) : sizes.flavour;
-  question.chunk = config.cp_chunk;
   const shard_plan::Microbatch batch = shard_plan::longest_microbatch(config, question.layout);
   if (batch.document_offsets.empty()) {
     question.batch_slots = batch.row_length;
     question.tokens = std::min(config.max_total_sequence_length, batch.row_length);
+    question.chunk = chunk_of(config, batch.row_length);
     return {question, batch.rows == 1 ? batch.text : "one of " + batch.text};
   }
   question.documents = static_cast<int64_t>(batch.document_offsets.size()) - 1;
   question.batch_slots = batch.document_offsets.back();
+  question.chunk = chunk_of(config, question.batch_slots);
   const int64_t document_tokens = std::min(config.max_total_sequence_length, question.batch_slots / question.documents);
   question.tokens = document_tokens * question.documents;
   std::string words = batch.text;

@@ -57,7 +57,7 @@ ShardFunction make_shard_function(ShardedModel model, const ProcessGroup& cp_gro
     const Batch whole = to_batch(batch);
     ShardRequest request;
     request.batch = &whole, request.model = &model;
-    request.batch_options = options.batch, request.chunk = options.chunk, request.mask = options.mask;
+    request.batch_options = options.batch, request.chunk = options.chunk.value_or(layout::kChunkDefault), request.mask = options.mask;
     Resolution resolution = resolve_sharder(request, cp_group);
     const auto sharder = std::make_shared<Sharder>(std::move(resolution.sharder));
     // Targets were shifted on the whole row: the last token of a slice has its target on another rank.

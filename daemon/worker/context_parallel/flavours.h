@@ -1,6 +1,7 @@
 // `ringwright.cp.flavour`: how a training run spreads its batches over the CP group, by name (shared/layout/names.h).
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "daemon/worker/context_parallel/resolution.h"
@@ -9,9 +10,9 @@ namespace ringwright::worker {
 
 struct SharderOptions {
   BatchOptions batch = {};
-  int64_t pad_multiple = 1;               // contiguous, deepseek_v4: the model's
-  int64_t chunk = layout::kChunkDefault;  // balanced: tokens that stay together
-  layout::Mask mask = {};                 // balanced: window, kind or prefix tree; the documents come from the batch
+  int64_t pad_multiple = 1;           // contiguous, deepseek_v4: the model's
+  std::optional<int64_t> chunk = {};  // balanced: tokens that stay together; none: layout::default_chunk of each stream
+  layout::Mask mask = {};             // balanced: window, kind or prefix tree; the documents come from the batch
 };
 
 // Each takes rows of any length, packed (add_document_lengths) or not; thd, glm and balanced turn them into one stream, of which an unpacked row is

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "daemon/worker/context_parallel/shard_strategy.h"
 #include "daemon/worker/context_parallel/stream.h"
@@ -18,11 +19,11 @@ StrategyPointer make_glm_strategy(int cp, const StreamOptions& options);
 struct DispatchOptions {
   std::string_view label = layout::names::kBalanced;
   BatchOptions batch = {};
-  int64_t chunk = layout::kChunkDefault;
-  layout::Mask mask = {};    // documents come from the batch
-  bool magi_rules = false;   // what magi refuses is refused: several rows without documents, documents that do not fill the stream
-  bool plain_masks = false;  // magi_rules: neither windows nor prefix trees
-  bool multimodal = false;   // magi_rules: cp = 1 only
+  std::optional<int64_t> chunk = {};  // none: layout::default_chunk of the stream
+  layout::Mask mask = {};             // documents come from the batch
+  bool magi_rules = false;            // what magi refuses is refused: several rows without documents, documents that do not fill the stream
+  bool plain_masks = false;           // magi_rules: neither windows nor prefix trees
+  bool multimodal = false;            // magi_rules: cp = 1 only
 };
 
 // Chunks of the stream, dealt so that the mask's area is even. Rows that are not packed are a document each.

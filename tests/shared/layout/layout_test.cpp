@@ -118,6 +118,23 @@ TEST(Layout, BalancedDealsWholeChunksInAscendingOrder) {
   EXPECT_EQ(layout->facts(2, 15), (Facts{.index_map = true, .padded_length = 32}));
 }
 
+// Chunks of 512 would leave all of a short stream to one rank.
+TEST(Layout, BalancedDealsSixteenChunksARankWhereTheStreamAllows) {
+  for (const int cp : {1, 2, 3, 4, 64}) {
+    for (const int64_t length : {1, 15, 32, 100, 128, 1000, 8192, 100'000}) {
+      const auto layout = make_layout("balanced", cp, {.sequence_length = length});
+      const int64_t chunk = layout->divisor() / cp, padded = layout->padded_length(length);
+      EXPECT_LE(chunk, kChunkDefault);
+      EXPECT_EQ(chunk & (chunk - 1), 0) << "a power of two: " << chunk;
+      if (length >= kChunksOfRank * cp) EXPECT_GE(padded / chunk, kChunksOfRank * cp) << length << " tokens at cp " << cp;
+      for (int rank = 0; rank < cp && cp <= length; ++rank)
+        EXPECT_LT(layout->local_token_global_indices(padded, rank).front(), length) << "rank " << rank << " of " << cp << " has padding alone";
+    }
+  }
+  EXPECT_EQ(default_chunk(1 << 20, 64), kChunkDefault);
+  EXPECT_EQ(make_layout("balanced", 2, {.sequence_length = 128, .chunk = 512})->padded_length(128), 1024) << "what is asked for";
+}
+
 TEST(Layout, GlmNeverPads) {
   const auto layout = make_layout("glm", 4);
   EXPECT_EQ(layout->padded_length(12), 12);

@@ -43,12 +43,13 @@ TEST(RunningRows, AGapThatARunHasRecorded) {
   EXPECT_TRUE(check_recorded("train/loss", 12, 1.2).empty());
 }
 
-TEST(RunningRows, ARankWithMaskedTokensAlone) {
+TEST(RunningRows, ARankWithoutATarget) {
   const auto found = check_running({.step = 7, .rank_without_targets = 3, .slots = 512});
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].code, "RW-GUARD-503");
-  for (const char* part : {"512 tokens", "rank 3", "step 7"}) EXPECT_NE(found[0].reason.find(part), std::string::npos) << found[0].reason;
-  EXPECT_FALSE(found[0].fix.empty());
+  for (const char* part : {"512 slots", "rank 3", "step 7", "padding of short sequences"})
+    EXPECT_NE(found[0].reason.find(part), std::string::npos) << found[0].reason;
+  EXPECT_NE(found[0].fix.find("ringwright.cp.chunk"), std::string::npos) << found[0].fix;
 }
 
 TEST(RunningRows, AreAmongTheRowsOfTheDocumentation) {

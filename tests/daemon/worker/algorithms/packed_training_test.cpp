@@ -2,6 +2,8 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "daemon/worker/algorithms/sft_trainer.h"
 #include "daemon/worker/context_parallel/attention_method.h"
 #include "shared/layout/methods.h"
@@ -15,15 +17,21 @@ namespace {
 SftTrainerOptions options_with(const std::string& flavour, std::string_view method) {
   SftTrainerOptions options = options_of(flavour);
   options.cp_method = method;
+  options.sharding.chunk = 4;  // several chunks a rank, whatever the stream
   return options;
 }
 
 // Losses of `steps` training steps on two global batches in turn.
-std::vector<double> losses(const ProcessGroup& group, const recipe::SftConfig& config, const SftTrainerOptions& options, int steps) {
+using Batches = std::array<std::vector<Row>, 2>;
+std::vector<double> losses(const ProcessGroup& group, const recipe::SftConfig& config, const SftTrainerOptions& options, int steps,
+                           const Batches& batches = {make_rows({33, 64, 5, 17, 21, 40}), make_rows({12, 9, 50, 31}, 512, 7)}) {
   Training training(group, at::kFloat, config, options);
-  const std::vector<Row> first = make_rows({33, 64, 5, 17, 21, 40}), second = make_rows({12, 9, 50, 31}, 512, 7);
   std::vector<double> result;
-  for (int step = 0; step < steps; ++step) result.push_back(training.trainer.step(pointers(step % 2 == 0 ? first : second)).loss);
+  for (int step = 0; step < steps; ++step) {
+    const SftStep done = training.trainer.step(pointers(batches[static_cast<size_t>(step % 2)]));
+    EXPECT_GT(done.rank_target_count, 0) << options.cp_flavour << ": a rank without a target shows nothing";
+    result.push_back(done.loss);
+  }
   return result;
 }
 
@@ -56,6 +64,18 @@ TEST(PackedTraining, EveryFlavourAndMethodOnTwoRanksPacks) { expect_flavours_equ
 TEST(PackedTraining, EveryFlavourAndMethodOnFourRanksRows) { expect_flavours_equal(4, false); }
 TEST(PackedTraining, EveryFlavourAndMethodOnFourRanksPacks) { expect_flavours_equal(4, true); }
 
+// Fifty steps in every run of the tests; every flavour and method, also over two ranks, is the deep tier's.
+TEST(PackedTraining, FiftyStepsOnFourRanksRowsAndPacks) {
+  const Batches batches = {make_rows({33, 21}), make_rows({12, 40}, 512, 7)};
+  for (const recipe::SftConfig& config : {small_config(), packed_config()}) {
+    const std::vector<double> whole = losses({}, config, {}, 50, batches);
+    EXPECT_LT(whole.back(), whole.front() - 1) << "it trains";
+    test::run_on_threads(4, [&](const worker::ProcessGroups& ranks) {
+      expect_equal_losses(losses(ranks.group("cp"), config, options_with("thd", "ring"), 50, batches), whole, "thd ring");
+    });
+  }
+}
+
 // With the same rows in a step, packs and rows have the same loss: the divisor counts real tokens.
 TEST(PackedTraining, PacksAndRowsGiveTheSameLosses) {
   expect_equal_losses(losses({}, packed_config(), {}, 8), losses({}, small_config(), {}, 8), "one rank");
@@ -81,12 +101,20 @@ std::vector<at::Tensor> logprobs(const ProcessGroup& group, const recipe::SftCon
 
 TEST(PackedTraining, ADocumentInAPackGivesTheValuesThatItGivesAlone) {
   const std::vector<Row> rows = make_rows({20, 13, 7});
-  const std::vector<at::Tensor> together = logprobs({}, packed_config(), {}, rows);
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const at::Tensor alone = logprobs({}, small_config(), {}, {rows[i]}).front();
-    EXPECT_TRUE(at::allclose(together[i], alone, 1e-5, 1e-5)) << i;
-    EXPECT_EQ(alone.size(0), static_cast<int64_t>(rows[i].ids.size()));
-  }
+  std::vector<at::Tensor> alone;
+  for (const Row& row : rows) alone.push_back(logprobs({}, small_config(), {}, {row}).front());
+  const auto expect_alone = [&](const std::vector<at::Tensor>& together, const std::string& what) {
+    ASSERT_EQ(together.size(), rows.size()) << what;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      EXPECT_TRUE(at::allclose(together[i], alone[i], 1e-5, 1e-5)) << what << ", document " << i;
+      EXPECT_EQ(together[i].size(0), static_cast<int64_t>(rows[i].ids.size())) << what;
+    }
+  };
+  expect_alone(logprobs({}, packed_config(), {}, rows), "one rank");
+  for (const std::string& flavour : layout::flavour_names())
+    test::run_on_threads(2, [&](const worker::ProcessGroups& ranks) {
+      expect_alone(logprobs(ranks.group("cp"), packed_config(), options_with(flavour, layout::names::kRing), rows), flavour);
+    });
 }
 
 TEST(PackedTraining, ChangingOneDocumentLeavesTheNextAsItWasBitForBit) {
@@ -94,8 +122,8 @@ TEST(PackedTraining, ChangingOneDocumentLeavesTheNextAsItWasBitForBit) {
   std::vector<Row> changed = rows;
   for (int64_t& id : changed[0].ids) id = (id + 11) % 512;
   const auto expect_untouched = [&](const ProcessGroup& group, const std::string& flavour) {
-    const std::vector<at::Tensor> before = logprobs(group, packed_config(), options_of(flavour), rows);
-    const std::vector<at::Tensor> after = logprobs(group, packed_config(), options_of(flavour), changed);
+    const std::vector<at::Tensor> before = logprobs(group, packed_config(), options_with(flavour, layout::names::kRing), rows);
+    const std::vector<at::Tensor> after = logprobs(group, packed_config(), options_with(flavour, layout::names::kRing), changed);
     EXPECT_FALSE(at::equal(before[0], after[0])) << flavour;
     for (const size_t i : {1, 2}) EXPECT_TRUE(at::equal(before[i], after[i])) << flavour << ", document " << i;
   };
