@@ -124,9 +124,12 @@ void print_traffic(const LayoutReport& report) {
   const layout::AttentionShape& shape = report.shape;
   std::printf("\n%s\n", styled("Bytes per step", Style::bold).c_str());
   Table table({{"method"}, {"forward, most of a rank", Align::right}, {"backward, most of a rank", Align::right}, {"all ranks", Align::right}});
+  std::vector<std::string> refusals;
   for (const MethodTraffic& each : report.traffic) {
     if (!each.ranks) {
-      table.add_row({each.method, layout::method_head_refusal(each.method, {shape.heads, shape.kv_heads}, report.summary.cp)});
+      table.add_row({each.method, "-", "-", "-"});
+      refusals.push_back(
+          fmt::format("{}: {}", each.method, layout::method_head_refusal(each.method, {shape.heads, shape.kv_heads}, report.summary.cp)));
       continue;
     }
     const Received received = received_of(*each.ranks, report.layers);
@@ -134,6 +137,7 @@ void print_traffic(const LayoutReport& report) {
         {each.method, text::format_bytes(received.forward_most), text::format_bytes(received.backward_most), text::format_bytes(received.total)});
   }
   table.print();
+  for (const std::string& refusal : refusals) std::printf("%s\n", refusal.c_str());
   const std::string words =
       fmt::format("one row, {} layer{}, {} heads over {} KV heads of {}, {} bytes an element; {}", report.layers, report.layers == 1 ? "" : "s",
                   shape.heads, shape.kv_heads, shape.head_size, shape.element_bytes, report.shape_by);
@@ -149,7 +153,8 @@ void print_layout(const LayoutReport& report, int width) {
   std::printf("%s with cp %d: %s slots = %s tokens + %s padding (%s)\n", summary.layout.c_str(), summary.cp,
               text::format_count(summary.padded_length).c_str(), text::format_count(summary.tokens()).c_str(),
               text::format_count(summary.padding()).c_str(), rule.c_str());
-  std::printf("%s\n", styled(fmt::format("mask: {}; layout chosen by {}", summary.mask, report.chosen_by), Style::dim).c_str());
+  const std::string drawn = report.drawn.empty() ? "" : fmt::format("{}; ", report.drawn);
+  std::printf("%s\n", styled(fmt::format("{}mask: {}; layout chosen by {}", drawn, summary.mask, report.chosen_by), Style::dim).c_str());
   for (const std::string& note : report.notes) std::printf("%s\n", styled("note: " + note, Style::warning).c_str());
   std::printf("\n");
   if (summary.padded_length > 0) print_strip(summary, width);
@@ -191,6 +196,7 @@ nlohmann::json layout_json(const LayoutReport& report) {
   }
   return {{"layout", summary.layout},
           {"chosen_by", report.chosen_by},
+          {"drawn", report.drawn.empty() ? json() : json(report.drawn)},
           {"mask", summary.mask},
           {"cp", summary.cp},
           {"sequence_length", summary.sequence_length},

@@ -7,10 +7,12 @@
 
 #include "console/cli/recipe_arguments.h"
 #include "shared/base/error.h"
+#include "shared/base/rounding.h"
 #include "shared/base/text.h"
 #include "shared/layout/methods.h"
 #include "shared/model/context_parallel.h"
 #include "shared/recipe/recipe.h"
+#include "shared/shard_plan/shard_plan.h"
 
 namespace ringwright::cli {
 namespace {
@@ -30,23 +32,39 @@ constexpr layout::AttentionShape kUsualShape{.heads = 32, .kv_heads = 8, .head_s
 // What was asked for: an option's answer, else the recipe's.
 struct Question {
   int cp = 1;
-  int64_t length = 0;
-  std::string recipe_layout;  // "": the recipe names none, or there is none
-  bool packs = false;         // the recipe packs documents
-  int64_t chunk = 0;          // of `balanced`, by the recipe; 0: there is none
-  std::optional<recipe::Recipe> recipe = {};
+  std::optional<int64_t> length;
+  std::optional<recipe::SftConfig> config;                      // of the recipe, with this cp
+  std::optional<model::ContextParallelConfig> model;            // that --model names, else the recipe
+  std::string model_words = "no model is named (--model DIR)";  // "the model of DIR", or why there is none
+
+  bool packs() const { return config && config->packing.enabled; }
 };
+
+// A model that is not at hand costs the bytes, not the picture.
+void read_recipe_model(const recipe::Recipe& recipe, Question& question) {
+  try {
+    const auto folder = recipe::resolve_name(recipe, question.config->model_name);
+    question.model = model::read_context_parallel_config(folder);
+    question.model->element_bytes = question.config->precision == "float32" ? 4 : 2;
+    question.model_words = "the recipe's model in " + folder.string();
+  } catch (const Error& error) {
+    question.model_words = fmt::format("the recipe's model cannot be looked at: {} (--model DIR)", error.parts().what);
+  }
+}
 
 Question from_recipe(const LayoutOptions& options) {
   const RecipeArguments arguments = split_recipe_arguments(options.words);
   if (arguments.files.size() > 1) {
     fail("RW-CLI-011", fmt::format("{} recipes are named", arguments.files.size()), "one recipe", "call it once for each recipe");
   }
-  recipe::Recipe recipe = recipe::load_recipe(arguments.files.front(), arguments.overrides);
-  const recipe::SftConfig config = recipe::sft_config(recipe);
-  Question question{config.cp, config.max_total_sequence_length, config.cp_flavour, config.packing.enabled, config.cp_chunk, std::move(recipe)};
+  const recipe::Recipe recipe = recipe::load_recipe(arguments.files.front(), arguments.overrides);
+  Question question;
+  question.config = recipe::sft_config(recipe);
+  question.cp = options.cp.value_or(question.config->cp);
   // A flavour that the recipe chose for another cp is no answer for this one.
-  if (options.cp && (*options.cp > 1) != (config.cp > 1)) question.recipe_layout.clear();
+  if ((question.cp > 1) != (question.config->cp > 1)) question.config->cp_flavour.clear();
+  question.config->cp = question.cp;
+  if (!options.model) read_recipe_model(recipe, question);
   return question;
 }
 
@@ -63,7 +81,11 @@ Question ask(const LayoutOptions& options) {
     if (!has_stream) missing("--length");
   }
   if (options.cp) question.cp = *options.cp;
-  if (options.length) question.length = *options.length;
+  if (options.model) {
+    question.model = model::read_context_parallel_config(*options.model);
+    question.model_words = "the model of " + *options.model;
+  }
+  question.length = options.length;
   if (options.length && *options.length < 1)
     fail("RW-CLI-013", fmt::format("--length is {}", *options.length), "a number of tokens from 1 on", "correct the length");
   return question;
@@ -127,24 +149,26 @@ struct Choice {
   std::string layout, by;
 };
 
-Choice family_choice(const model::ContextParallelConfig& config, bool packed) {
-  const model::ContextParallelFamily family = model::find_context_parallel_family(config.model_type);
+Choice family_choice(const model::ContextParallelConfig& model, bool packed) {
+  const model::ContextParallelFamily family = model::find_context_parallel_family(model.model_type);
   const std::string_view flavour = packed ? family.packed_flavour : family.row_flavour;
-  if (!flavour.empty()) return {std::string(flavour), fmt::format("the family {}", config.model_type)};
+  if (!flavour.empty()) {
+    return {std::string(flavour), fmt::format("the family {}, for {}", model.model_type, packed ? "packed documents" : "rows of one sequence")};
+  }
   const bool streams_only = !family.packed_flavour.empty();
   fail("RW-CLI-012",
-       fmt::format("the family {} has no flavour of context parallelism{}", config.model_type, streams_only ? " for rows of one sequence" : ""),
+       fmt::format("the family {} has no flavour of context parallelism{}", model.model_type, streams_only ? " for rows of one sequence" : ""),
        streams_only ? "a stream of packed documents" : "another family",
        streams_only ? "give --documents" : "choose a layout with --layout to see it anyway", ExitCode::refused);
 }
 
-Choice choose(const LayoutOptions& options, const Question& question, const std::optional<model::ContextParallelConfig>& config) {
+Choice choose(const LayoutOptions& options, const Question& question) {
   if (options.layout) return {*options.layout, "--layout"};
-  if (!question.recipe_layout.empty()) return {question.recipe_layout, "the recipe"};
+  if (question.config && !question.config->cp_flavour.empty()) return {question.config->cp_flavour, "the recipe"};
   if (question.cp == 1) return {std::string(layout::names::kNone), "cp 1"};
   if (!options.prefix_tree.empty()) return {std::string(layout::names::kBalanced), "cp and the prefix tree"};
-  const bool packed = !options.documents.empty() || question.packs;
-  if (config) return family_choice(*config, packed);
+  const bool packed = !options.documents.empty() || question.packs();
+  if (question.model) return family_choice(*question.model, packed);
   if (!packed) return {std::string(layout::names::kRoundRobin), "cp"};
   return {std::string(layout::names::kThd), options.documents.empty() ? "cp and the recipe's packs" : "cp and documents"};
 }
@@ -160,33 +184,24 @@ layout::AttentionShape shape_of(const LayoutOptions& options, const std::optiona
   return shape;
 }
 
-// Whose sizes are shown, with them where they can be read: --model, else the model that the recipe names.
-struct Model {
-  std::optional<model::ContextParallelConfig> config;
-  std::string words;  // "the model of DIR", or why there is none
-};
-
-Model find_model(const LayoutOptions& options, const Question& question) {
-  if (options.model) return {model::read_context_parallel_config(*options.model), "the model of " + *options.model};
-  if (!question.recipe) return {std::nullopt, "no model is named (--model DIR)"};
-  try {
-    const auto folder = recipe::resolve_name(*question.recipe, recipe::sft_config(*question.recipe).model_name);
-    return {model::read_context_parallel_config(folder), "the recipe's model in " + folder.string()};
-  } catch (const Error& error) {
-    return {std::nullopt, fmt::format("the recipe's model cannot be looked at: {} (--model DIR)", error.parts().what)};
-  }
-}
-
-std::string shape_words(const LayoutOptions& options, const Model& model) {
+std::string shape_words(const LayoutOptions& options, const Question& question) {
   const bool given = options.heads || options.kv_heads || options.head_size || options.element_bytes;
-  if (model.config) return model.words + (given ? ", and options" : "");
-  return (given ? "by options, the others assumed: " : "assumed: ") + model.words;
+  if (question.model) return question.model_words + (given ? ", and options" : "");
+  return (given ? "by options, the others assumed: " : "assumed: ") + question.model_words;
 }
 
-std::vector<std::string> notes_of(const LayoutOptions& options, const std::optional<model::ContextParallelConfig>& config) {
+bool has_window(const Question& question) { return question.model && question.model->limits.kind == model::LayerLimits::Kind::window; }
+
+// The window that every layer of a recipe's model keeps to is part of what a run does; 0: there is none.
+int64_t window_of(const LayoutOptions& options, const Question& question) {
+  const bool runs = question.config && !options.full && options.prefix_tree.empty();
+  return options.window == 0 && runs && has_window(question) && question.model->limits.all() ? question.model->limits.size : options.window;
+}
+
+std::vector<std::string> notes_of(const LayoutOptions& options, const Question& question) {
   std::vector<std::string> notes;
-  if (config && config->limits.kind == model::LayerLimits::Kind::window && options.window == 0) {
-    notes.push_back(fmt::format("config.json has a sliding window of {0}: add --window {0} to see its layers", config->limits.size));
+  if (has_window(question) && window_of(options, question) == 0) {
+    notes.push_back(fmt::format("config.json has a sliding window of {0}: add --window {0} to see its layers", question.model->limits.size));
   }
   return notes;
 }
@@ -196,23 +211,49 @@ struct Stream {
   std::vector<layout::PlacedDocument> documents;
   layout::Mask mask;
   int64_t length = 0;
+  std::string drawn;  // of a recipe's microbatch; "": what was asked for
 };
+
+// The recipe's longest microbatch, one row of it.
+void draw_recipe(const recipe::SftConfig& config, const std::string& layout, int64_t multiple, Stream& stream) {
+  const shard_plan::Microbatch batch = shard_plan::longest_microbatch(config, layout);
+  stream.drawn = batch.rows == 1 ? batch.text : "one of " + batch.text;
+  const int64_t tokens = config.max_total_sequence_length;
+  if (batch.document_offsets.empty()) {
+    stream.documents = {{0, batch.row_length, std::min(tokens, batch.row_length)}};
+    return;
+  }
+  int64_t start = 0;
+  for (size_t i = 0; i + 1 < batch.document_offsets.size(); ++i) {
+    const int64_t slot = round_up(batch.document_offsets[i + 1] - batch.document_offsets[i], multiple);
+    stream.documents.push_back({start, slot, std::min(tokens, slot)});
+    start += slot;
+  }
+  if (stream.documents.size() > 1 || config.packing.enabled) stream.mask.document_offsets = layout::document_offsets(stream.documents);
+}
+
+void draw_tree(const LayoutOptions& options, const std::string& layout, int64_t multiple, Stream& stream) {
+  if (multiple > 1) {
+    fail("RW-CLI-013", fmt::format("the layout {} pads documents, and a prefix tree has none", layout), "a layout that takes any stream",
+         "choose --layout balanced", ExitCode::refused);
+  }
+  stream.mask.prefix_tree = parse_tree(options.prefix_tree);
+  for (const layout::PrefixNode& node : stream.mask.prefix_tree) stream.documents.push_back({node.start, node.length, node.length});
+}
 
 Stream stream_of(const LayoutOptions& options, const Question& question, const std::string& layout, int64_t multiple) {
   Stream stream;
   stream.mask.kind = options.full ? layout::Mask::Kind::full : layout::Mask::Kind::causal;
-  stream.mask.window = options.window;
+  stream.mask.window = window_of(options, question);
   if (!options.prefix_tree.empty()) {
-    if (multiple > 1) {
-      fail("RW-CLI-013", fmt::format("the layout {} pads documents, and a prefix tree has none", layout), "a layout that takes any stream",
-           "choose --layout balanced", ExitCode::refused);
-    }
-    stream.mask.prefix_tree = parse_tree(options.prefix_tree);
-    for (const layout::PrefixNode& node : stream.mask.prefix_tree) stream.documents.push_back({node.start, node.length, node.length});
+    draw_tree(options, layout, multiple, stream);
+  } else if (!options.documents.empty()) {
+    stream.documents = layout::place_documents(parse_documents(options.documents), multiple);
+    stream.mask.document_offsets = layout::document_offsets(stream.documents);
+  } else if (question.length) {
+    stream.documents = layout::place_documents({*question.length}, multiple);
   } else {
-    const std::vector<int64_t> lengths = options.documents.empty() ? std::vector<int64_t>{question.length} : parse_documents(options.documents);
-    stream.documents = layout::place_documents(lengths, multiple);
-    if (!options.documents.empty()) stream.mask.document_offsets = layout::document_offsets(stream.documents);
+    draw_recipe(*question.config, layout, multiple, stream);
   }
   stream.length = layout::document_offsets(stream.documents).back();
   return stream;
@@ -222,18 +263,18 @@ Stream stream_of(const LayoutOptions& options, const Question& question, const s
 
 LayoutReport report_layout(const LayoutOptions& options) {
   const Question question = ask(options);
-  const Model model = find_model(options, question);
-  const std::optional<model::ContextParallelConfig>& config = model.config;
-  const Choice choice = choose(options, question, config);
-  layout::Options made{.pad_multiple = options.pad_multiple.value_or(config ? config->pad_multiple : 1),
-                       .chunk = options.chunk.value_or(question.chunk > 0 ? question.chunk : layout::kChunkDefault)};
+  const std::optional<model::ContextParallelConfig>& model = question.model;
+  const Choice choice = choose(options, question);
+  layout::Options made{.pad_multiple = options.pad_multiple.value_or(model ? model->pad_multiple : 1), .chunk = options.chunk};
+  if (!made.chunk && question.config) made.chunk = question.config->cp_chunk;
   LayoutReport report{.chosen_by = choice.by,
                       .document_multiple = options.document_multiple.value_or(layout::document_multiple(choice.layout, question.cp, made)),
-                      .shape = shape_of(options, config),
-                      .shape_by = shape_words(options, model),
-                      .layers = config ? config->layers : 1,
-                      .notes = notes_of(options, config)};
+                      .shape = shape_of(options, model),
+                      .shape_by = shape_words(options, question),
+                      .layers = model ? model->layers : 1,
+                      .notes = notes_of(options, question)};
   const Stream stream = stream_of(options, question, choice.layout, report.document_multiple);
+  report.drawn = stream.drawn;
   made.document_offsets = layout::document_offsets(stream.documents);
   made.sequence_length = stream.length;
   made.mask = stream.mask;

@@ -33,7 +33,8 @@ struct MethodTraffic {
 
 struct LayoutReport {
   layout::Summary summary = {};
-  std::string chosen_by = {};  // why this layout: "--layout", "the recipe", "the family llama", "cp and documents"
+  std::string chosen_by = {};  // why this layout: "--layout", "the recipe", "the family llama, for packed documents", "cp and documents"
+  std::string drawn = {};      // which microbatch of the recipe: "one of 2 rows of 512 tokens"; "": a stream that options ask for
   int64_t document_multiple = 1;
   layout::AttentionShape shape = {};
   std::string shape_by = {};  // whose it is: "the model of DIR", "--heads"; "assumed, ..." where nobody said
@@ -43,7 +44,8 @@ struct LayoutReport {
 };
 
 // Throws Error RW-CLI-010 (something is not known), RW-CLI-011 (several recipes), RW-CLI-012 (the family has no flavour for this), RW-CLI-013
-// (options that exclude each other, a tree that does not parse), and what recipe, model and shared/layout throw.
+// (options that exclude each other, a tree that does not parse), and what recipe, --model and shared/layout throw. Of a recipe its
+// longest microbatch is laid out, with the heads of the model that it names where that is at hand.
 LayoutReport report_layout(const LayoutOptions& options);
 
 }  // namespace ringwright::cli

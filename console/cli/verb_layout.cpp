@@ -58,7 +58,8 @@ int show_layout(const Options& options, const Invocation& invocation) {
 void build(Command& command, Invocation& invocation) {
   auto options = std::make_shared<Options>();
   LayoutOptions& layout = options->layout;
-  command.add_option("recipe", layout.words, "take layout, cp and length from this recipe; overrides may follow: a.b=c, +a.b=c, ++a.b=c, ~a.b");
+  command.add_option("recipe", layout.words,
+                     "take layout, cp, the longest microbatch and the model from this recipe; overrides may follow: a.b=c, +a.b=c, ++a.b=c, ~a.b");
   std::string names;
   for (const std::string& name : layout::layout_names()) names += (names.empty() ? "" : ", ") + name;
   command.add_option("--layout", layout.layout,
