@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdlib>
+#include <vector>
 
 namespace ringwright::test {
 
@@ -11,6 +12,12 @@ inline bool deep_tier() { return std::getenv("RINGWRIGHT_DEEP_TIER") != nullptr;
 template <class Size>
 Size by_tier(Size usual, Size deep) {
   return deep_tier() ? deep : usual;
+}
+
+// Of a grid's `sizes` all in the deep tier, in the usual one the one whose turn it is.
+template <class Size>
+std::vector<Size> all_or_one(const std::vector<Size>& sizes, size_t turn) {
+  return by_tier<std::vector<Size>>({sizes[turn % sizes.size()]}, sizes);
 }
 
 }  // namespace ringwright::test

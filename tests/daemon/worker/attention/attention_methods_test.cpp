@@ -2,7 +2,9 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "daemon/worker/context_parallel/attention_method.h"
 #include "daemon/worker/models/local_attention.h"
@@ -26,9 +28,8 @@ std::string trace(const NamedMask& mask, const NamedLayout& layout, int64_t toke
 }
 
 // `type`: of the calls; float64 finds mistakes of arithmetic that float32 would hide.
-void expect_equals_reference(const NamedLayout& layout, const Shape& shape, const ProcessGroup& group, at::ScalarType type) {
-  const Tensors full = make_tensors(shape, layout.padded_length);
-  const Gradients want = reference(full, allowed_matrix(layout.mask, layout.padded_length));
+void expect_methods_equal(const NamedLayout& layout, const Shape& shape, const Tensors& full, const Gradients& want, const ProcessGroup& group,
+                          at::ScalarType type) {
   const at::Tensor map = local_map(*layout.layout, layout.padded_length, group.rank);
   for (const layout::MethodEntry& method : methods_that_take(*layout.layout, layout.mask, shape)) {
     SCOPED_TRACE(std::string(method.name));
@@ -38,17 +39,24 @@ void expect_equals_reference(const NamedLayout& layout, const Shape& shape, cons
   }
 }
 
+void expect_equals_reference(const NamedLayout& layout, const Shape& shape, const ProcessGroup& group, at::ScalarType type) {
+  const Tensors full = make_tensors(shape, layout.padded_length);
+  expect_methods_equal(layout, shape, full, reference(full, allowed_matrix(layout.mask, layout.padded_length)), group, type);
+}
+
+const std::vector<int64_t> kKvHeads = {12, 6, 3};  // ratios 1, 2 and 4
+
 void expect_all_masks(const ProcessGroup& group) {
   const std::vector<int64_t> lengths = by_tier<std::vector<int64_t>>({1, 61}, {1, 2, 3, 7, 11, 61, 150, 333});
-  const int64_t kv_heads[] = {12, 6, 3};
-  int turn = 0;
+  size_t turn = 0;
   for (const int64_t tokens : lengths) {
     for (const NamedMask& mask : all_masks(tokens)) {
       for (const NamedLayout& layout : all_layouts(group.size, tokens, mask.mask)) {
-        const Shape shape{.kv_heads = kv_heads[turn % 3]};
-        SCOPED_TRACE(trace(mask, layout, tokens, shape.kv_heads, group.size));
-        expect_equals_reference(layout, shape, group, turn % 4 == 3 ? at::kDouble : at::kFloat);
-        ++turn;
+        for (const int64_t kv_heads : tokens == 61 ? kKvHeads : all_or_one(kKvHeads, turn)) {
+          SCOPED_TRACE(trace(mask, layout, tokens, kv_heads, group.size));
+          expect_equals_reference(layout, {.kv_heads = kv_heads}, group, turn % 4 == 3 ? at::kDouble : at::kFloat);
+          ++turn;
+        }
       }
     }
   }
@@ -70,6 +78,25 @@ THREAD_TEST(AttentionMethods, TakeRowsOddHeadSizesAndAllRatios, 3) {
   }
 }
 
+// One layout a mask, since the reference of so many tokens takes most of the time.
+void expect_long_sequences(int cp, const Shape& shape) {
+  const std::pair<std::string, std::string> pairs[] = {{"causal", "round_robin"}, {"documents", "thd"}, {"tree", "balanced"}};
+  constexpr int64_t kTokens = 1500;
+  for (const NamedMask& mask : all_masks(kTokens)) {
+    for (const NamedLayout& layout : all_layouts(cp, kTokens, mask.mask)) {
+      if (std::find(std::begin(pairs), std::end(pairs), std::pair(mask.name, layout.name)) == std::end(pairs)) continue;
+      const Tensors full = make_tensors(shape, layout.padded_length);
+      const Gradients want = reference(full, allowed_matrix(layout.mask, layout.padded_length));
+      run_on_threads(cp, [&](const ProcessGroups& ranks) {
+        SCOPED_TRACE(trace(mask, layout, kTokens, shape.kv_heads, cp));
+        expect_methods_equal(layout, shape, full, want, ranks.group("cp"), at::kFloat);
+      });
+    }
+  }
+}
+TEST(AttentionMethods, LongSequencesOnTwoRanks) { expect_long_sequences(2, {.heads = 2, .kv_heads = 2}); }
+TEST(AttentionMethods, LongSequencesOnFourRanks) { expect_long_sequences(4, {.heads = 4, .kv_heads = 2}); }
+
 // Blocks of a window that is wider than one bias, and gradients that go in several lanes of heads.
 THREAD_TEST(AttentionMethods, LongSequencesWithWideWindows, 2) {
   const ProcessGroup& cp = ranks.group("cp");
@@ -82,45 +109,48 @@ THREAD_TEST(AttentionMethods, LongSequencesWithWideWindows, 2) {
   expect_equals_reference(all_layouts(2, 512, {}).front(), wide, cp, at::kFloat);
 }
 
-void expect_bfloat_as_near_as_one_rank(const ProcessGroup& group, int64_t kv_heads) {
-  const int64_t tokens = by_tier<int64_t>(48, 200);
-  for (const NamedMask& mask : all_masks(tokens)) {
-    for (const NamedLayout& layout : all_layouts(group.size, tokens, mask.mask)) {
-      const Shape shape{.kv_heads = kv_heads, .head_size = 32};
-      SCOPED_TRACE(trace(mask, layout, tokens, shape.kv_heads, group.size));
-      // The same rounded inputs on both sides: what differs is the arithmetic.
-      const at::Tensor all = at::arange(layout.padded_length), map = local_map(*layout.layout, layout.padded_length, group.rank);
-      const Tensors rounded = cut(cut(make_tensors(shape, layout.padded_length), all, at::kBFloat16), all, at::kDouble);
-      const Gradients want = reference(rounded, allowed_matrix(layout.mask, layout.padded_length));
-      const Gradients one_rank = run(cut(rounded, all, at::kBFloat16), local_attention, layout.mask);
-      const auto distance = [](const at::Tensor& got, const at::Tensor& exact) { return (got.to(at::kDouble) - exact).norm().item<double>(); };
-      for (const layout::MethodEntry& method : methods_that_take(*layout.layout, layout.mask, shape)) {
-        SCOPED_TRACE(std::string(method.name));
-        const Gradients got = run(cut(rounded, map, at::kBFloat16), make_attention(method.name, layout.layout, group), layout.mask);
-        const auto expect_near = [&](const char* name, const at::Tensor& ours, const at::Tensor& one, const at::Tensor& exact) {
-          EXPECT_EQ(ours.scalar_type(), at::kBFloat16);
-          // A window of one token has gradients of 0: both sides are noise then.
-          const double noise = 1e-5 * std::sqrt(static_cast<double>(ours.numel()));
-          const at::Tensor wanted = exact.index_select(2, map);
-          EXPECT_LE(distance(ours, wanted), kBfloatFactor * distance(one.index_select(2, map), wanted) + noise) << name;
-        };
-        expect_near("out", got.out, one_rank.out, want.out);
-        expect_near("grad q", got.q, one_rank.q, want.q);
-        expect_near("grad k", got.k, one_rank.k, want.k);
-        expect_near("grad v", got.v, one_rank.v, want.v);
+void expect_bfloat_as_near_as_one_rank(const NamedLayout& layout, int64_t kv_heads, const ProcessGroup& group) {
+  const Shape shape{.kv_heads = kv_heads, .head_size = 32};
+  // The same rounded inputs on both sides: what differs is the arithmetic.
+  const at::Tensor all = at::arange(layout.padded_length), map = local_map(*layout.layout, layout.padded_length, group.rank);
+  const Tensors rounded = cut(cut(make_tensors(shape, layout.padded_length), all, at::kBFloat16), all, at::kDouble);
+  const Gradients want = reference(rounded, allowed_matrix(layout.mask, layout.padded_length));
+  const Gradients one_rank = run(cut(rounded, all, at::kBFloat16), local_attention, layout.mask);
+  const auto distance = [](const at::Tensor& got, const at::Tensor& exact) { return (got.to(at::kDouble) - exact).norm().item<double>(); };
+  for (const layout::MethodEntry& method : methods_that_take(*layout.layout, layout.mask, shape)) {
+    SCOPED_TRACE(std::string(method.name));
+    const Gradients got = run(cut(rounded, map, at::kBFloat16), make_attention(method.name, layout.layout, group), layout.mask);
+    const auto expect_near = [&](const char* name, const at::Tensor& ours, const at::Tensor& one, const at::Tensor& exact) {
+      EXPECT_EQ(ours.scalar_type(), at::kBFloat16);
+      // A window of one token has gradients of 0: both sides are noise then.
+      const double noise = 1e-5 * std::sqrt(static_cast<double>(ours.numel()));
+      const at::Tensor wanted = exact.index_select(2, map);
+      EXPECT_LE(distance(ours, wanted), kBfloatFactor * distance(one.index_select(2, map), wanted) + noise) << name;
+    };
+    expect_near("out", got.out, one_rank.out, want.out);
+    expect_near("grad q", got.q, one_rank.q, want.q);
+    expect_near("grad k", got.k, one_rank.k, want.k);
+    expect_near("grad v", got.v, one_rank.v, want.v);
+  }
+}
+
+void expect_bfloat_at_all_masks(const ProcessGroup& group) {
+  size_t turn = static_cast<size_t>(group.size);
+  for (const int64_t tokens : by_tier<std::vector<int64_t>>({1, 5, 61}, {1, 5, 61, 200})) {
+    for (const NamedMask& mask : all_masks(tokens)) {
+      for (const NamedLayout& layout : all_layouts(group.size, tokens, mask.mask)) {
+        for (const int64_t kv_heads : all_or_one(kKvHeads, turn++)) {
+          SCOPED_TRACE(trace(mask, layout, tokens, kv_heads, group.size));
+          expect_bfloat_as_near_as_one_rank(layout, kv_heads, group);
+        }
       }
     }
   }
 }
-
-// Ratios of heads of 1, 2 and 4; the usual tier takes one of them a number of ranks.
-void expect_bfloat_at_all_ratios(const ProcessGroup& group, int64_t usual) {
-  for (const int64_t kv_heads : by_tier<std::vector<int64_t>>({usual}, {12, 6, 3})) expect_bfloat_as_near_as_one_rank(group, kv_heads);
-}
-THREAD_TEST(AttentionMethods, Bfloat16OnTwoRanksIsAsNearToFloat32AsOnOne, 2) { expect_bfloat_at_all_ratios(ranks.group("cp"), 3); }
-THREAD_TEST(AttentionMethods, Bfloat16OnThreeRanksIsAsNearToFloat32AsOnOne, 3) { expect_bfloat_at_all_ratios(ranks.group("cp"), 6); }
-THREAD_TEST(AttentionMethods, Bfloat16OnFourRanksIsAsNearToFloat32AsOnOne, 4) { expect_bfloat_at_all_ratios(ranks.group("cp"), 12); }
-THREAD_TEST(AttentionMethods, Bfloat16OnSixRanksIsAsNearToFloat32AsOnOne, 6) { expect_bfloat_at_all_ratios(ranks.group("cp"), 6); }
+THREAD_TEST(AttentionMethods, Bfloat16OnTwoRanksIsAsNearToFloat32AsOnOne, 2) { expect_bfloat_at_all_masks(ranks.group("cp")); }
+THREAD_TEST(AttentionMethods, Bfloat16OnThreeRanksIsAsNearToFloat32AsOnOne, 3) { expect_bfloat_at_all_masks(ranks.group("cp")); }
+THREAD_TEST(AttentionMethods, Bfloat16OnFourRanksIsAsNearToFloat32AsOnOne, 4) { expect_bfloat_at_all_masks(ranks.group("cp")); }
+THREAD_TEST(AttentionMethods, Bfloat16OnSixRanksIsAsNearToFloat32AsOnOne, 6) { expect_bfloat_at_all_masks(ranks.group("cp")); }
 
 THREAD_TEST(AttentionMethods, RepeatBitForBit, 4) {
   const ProcessGroup& cp = ranks.group("cp");
