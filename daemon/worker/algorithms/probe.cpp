@@ -1,6 +1,7 @@
 #include "daemon/worker/algorithms/probe.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -116,6 +117,20 @@ std::vector<ProbeResult> probe(LlamaModel& model, const recipe::SftConfig& confi
     }
   }
   return results;
+}
+
+void require_parity(const std::vector<ProbeResult>& results) {
+  for (const ProbeResult& result : results) {
+    if (!result.refusal.empty() || result.differences.largest() <= history::kToleranceDefault) continue;
+    const auto& worst = result.differences.gradients.front();
+    throw Error(
+        {"RW-PROBE-001",
+         fmt::format("the first batch is not the same with and without context parallelism: loss {:.7g} and {:.7g}, log-probabilities differ by "
+                     "{:.2e}, gradients by up to {:.2e} ({})",
+                     result.differences.loss_whole, result.differences.loss_sharded, result.differences.logprobs, worst.second, worst.first),
+         "method " + result.method, fmt::format("relative differences of at most {:g}", history::kToleranceDefault),
+         "see all of them with: ringwright probe RECIPE --all", ExitCode::run_failed});
+  }
 }
 
 nlohmann::json to_json(const ProbeResult& result) {

@@ -56,6 +56,9 @@ std::vector<ProbeResult> probe(
     LlamaModel& model, const recipe::SftConfig& config, const ProcessGroup& cp_group, const SftTrainerOptions& options,
     const std::vector<std::string>& methods, const std::vector<const Row*>& rows, const ProbeBegins& begins = [](const std::string&) {});
 
+// Throws Error RW-PROBE-001 (the run failed) for the first method that was tried and differs by more than history::kToleranceDefault.
+void require_parity(const std::vector<ProbeResult>& results);
+
 // Fields of the event probe.result.
 nlohmann::json to_json(const ProbeResult& result);
 

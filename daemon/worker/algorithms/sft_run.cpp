@@ -127,20 +127,6 @@ class SftRun {
     barrier(groups_.group("world"));
   }
 
-  void require_parity(const std::vector<ProbeResult>& results) const {
-    for (const ProbeResult& result : results) {
-      if (!result.refusal.empty() || result.differences.largest() <= history::kToleranceDefault) continue;
-      const auto& worst = result.differences.gradients.front();
-      throw Error(
-          {"RW-PROBE-001",
-           fmt::format("the first batch is not the same with and without context parallelism: loss {:.7g} and {:.7g}, log-probabilities differ by "
-                       "{:.2e}, gradients by up to {:.2e} ({})",
-                       result.differences.loss_whole, result.differences.loss_sharded, result.differences.logprobs, worst.second, worst.first),
-           "method " + result.method, fmt::format("relative differences of at most {:g}", history::kToleranceDefault),
-           "see all of them with: ringwright probe RECIPE --all", ExitCode::run_failed});
-    }
-  }
-
   SftTrainerOptions trainer_options() {
     SftTrainerOptions options;
     options.pad_token_id = std::max<int64_t>(checkpoint_.config.pad_token_id, 0);

@@ -5,7 +5,9 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <optional>
 
@@ -16,6 +18,7 @@
 #include "shared/layout/methods.h"
 #include "tests/daemon/worker/algorithms/small_training.h"
 #include "tests/daemon/worker/support/rank_threads.h"
+#include "tests/support/error_of.h"
 
 namespace ringwright::worker {
 namespace {
@@ -44,36 +47,66 @@ AttentionFunction without_window(AttentionFunction attention) {
           cp_size};
 }
 
-ProbeDifferences probe_with(const ProcessGroup& group, const recipe::SftConfig& config, const Fault& fault,
-                            const std::string& flavour = "round_robin") {
+std::vector<ProbeResult> probe_with(const ProcessGroup& group, const recipe::SftConfig& config, const Fault& fault) {
   Training training(ProcessGroup{}, at::kFloat);
   const std::vector<Row> rows = make_rows({23, 40, 9, 17});
   SftTrainerOptions options;
-  options.cp_flavour = flavour;
   if (fault) fault(options, group);
-  return probe(training.model, config, group, options, {"ring"}, pointers(rows)).front().differences;
+  return probe(training.model, config, group, options, {"ring"}, pointers(rows));
 }
 
+constexpr int kGroupSizes[] = {2, 4};
+
+// By the numbers, and by what stops a run that probes first.
 void expect_caught(const recipe::SftConfig& config, const Fault& fault) {
-  test::run_on_threads(2, [&](const worker::ProcessGroups& ranks) {
-    EXPECT_LT(probe_with(ranks.group("cp"), config, {}).largest(), kTolerance / 5);
-    EXPECT_GT(probe_with(ranks.group("cp"), config, fault).largest(), 10 * kTolerance);
-  });
+  for (const int cp : kGroupSizes) {
+    test::run_on_threads(cp, [&](const worker::ProcessGroups& ranks) {
+      const std::vector<ProbeResult> good = probe_with(ranks.group("cp"), config, {});
+      EXPECT_LT(good.front().differences.largest(), kTolerance / 5) << "cp " << cp;
+      EXPECT_EQ(test::error_code([&] { require_parity(good); }), "none");
+      const std::vector<ProbeResult> bad = probe_with(ranks.group("cp"), config, fault);
+      EXPECT_GT(bad.front().differences.largest(), 10 * kTolerance) << "cp " << cp;
+      const ErrorParts parts = test::error_of([&] { require_parity(bad); });
+      EXPECT_EQ(parts.code, "RW-PROBE-001") << "cp " << cp;
+      EXPECT_EQ(parts.where, "method ring");
+      EXPECT_EQ(parts.exit_code, ExitCode::run_failed);
+    });
+  }
 }
 
-TEST(Probe, FindsNoFaultInEveryMethodRowsAndPacks) {
+TEST(Probe, AMethodThatWasRefusedStopsNoRun) {
+  EXPECT_EQ(test::error_code([] { require_parity({{"all_to_all", "5 heads", {}}}); }), "none");
+}
+
+// Windows, biases, tied heads, scaled rotary positions: whatever the goldens' models have.
+class ProbeModels : public testing::TestWithParam<std::string> {};
+
+TEST_P(ProbeModels, HaveNoFaultByEveryMethodInRowsAndPacks) {
   test::run_on_threads(2, [&](const worker::ProcessGroups& ranks) {
+    const LoadedCheckpoint checkpoint = load_checkpoint(kModels / GetParam(), at::kFloat);
+    LlamaModel model(checkpoint.config, checkpoint.parameters);
     for (const recipe::SftConfig& config : {small_config(), packed_config()}) {
-      Training training(ProcessGroup{}, at::kFloat);
-      const std::vector<Row> rows = make_rows({23, 40, 9, 17});
-      for (const ProbeResult& result : probe(training.model, config, ranks.group("cp"), {}, layout::method_names(), pointers(rows))) {
+      const std::vector<Row> rows = make_rows({23, 40, 9, 17}, checkpoint.config.vocab_size);
+      for (const ProbeResult& result : probe(model, config, ranks.group("cp"), {}, layout::method_names(), pointers(rows))) {
         EXPECT_TRUE(!result.refusal.empty() || result.differences.largest() < kTolerance / 5) << result.method << " " << to_json(result).dump();
-        EXPECT_EQ(result.differences.gradients.size(), result.refusal.empty() ? training.model.parameters().size() : 0) << result.method;
+        EXPECT_EQ(result.differences.gradients.size(), result.refusal.empty() ? model.parameters().size() : 0) << result.method;
       }
-      for (const auto& [name, parameter] : training.model.parameters()) EXPECT_FALSE(parameter.grad().defined()) << name;
+      for (const auto& [name, parameter] : model.parameters()) EXPECT_FALSE(parameter.grad().defined()) << name;
     }
   });
 }
+
+std::vector<std::string> golden_models() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(kModels)) names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+INSTANTIATE_TEST_SUITE_P(Probe, ProbeModels, testing::ValuesIn(golden_models()), [](const testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
 
 // Over two tokens only the first predicts, and it attends to itself alone: queries and keys have no gradient but for rounding.
 TEST(Probe, FindsNoFaultWhereGradientsAreZero) {
@@ -111,8 +144,8 @@ TEST(Probe, SeesAWrongDivisor) {
 }
 
 TEST(Probe, SeesAttentionOverTheLocalShardOnly) {
-  expect_caught(small_config(), [](SftTrainerOptions& options, const ProcessGroup&) {
-    options.attention = [](const auto&) { return LayerAttentions(AttentionFunction(local_attention, 2)); };
+  expect_caught(small_config(), [](SftTrainerOptions& options, const ProcessGroup& group) {
+    options.attention = [size = group.size](const auto&) { return LayerAttentions(AttentionFunction(local_attention, size)); };
   });
 }
 
@@ -127,19 +160,19 @@ TEST(Probe, SeesKeysInRankOrderUnderACausalRule) {
 
 // A layer that says it holds the group and does not; one that does not say so is refused before the first step.
 TEST(Probe, SeesOneLayerWithoutTheGroup) {
-  const auto one_local_layer = [](int claimed_size) {
-    return [claimed_size](SftTrainerOptions& options, const ProcessGroup& group) {
-      options.attention = [group, claimed_size](const auto& layout) {
+  const auto one_local_layer = [](bool claims_the_group) {
+    return [claims_the_group](SftTrainerOptions& options, const ProcessGroup& group) {
+      options.attention = [group, claims_the_group](const auto& layout) {
         LayerAttentions attentions(make_attention("ring", layout, group));
-        attentions.set(1, AttentionFunction(local_attention, claimed_size));
+        attentions.set(1, AttentionFunction(local_attention, claims_the_group ? group.size : 1));
         return attentions;
       };
     };
   };
-  expect_caught(small_config(), one_local_layer(2));
+  expect_caught(small_config(), one_local_layer(true));
   test::run_on_threads(2, [&](const worker::ProcessGroups& ranks) {
     try {
-      probe_with(ranks.group("cp"), small_config(), one_local_layer(1));
+      probe_with(ranks.group("cp"), small_config(), one_local_layer(false));
       ADD_FAILURE() << "a layer without the group was taken";
     } catch (const Error& error) {
       EXPECT_EQ(error.parts().code, "RW-CP-004");
@@ -162,7 +195,7 @@ struct Windowed {
 };
 
 TEST(Probe, FindsNoFaultInAModelWithWindowsByEveryMethod) {
-  for (const int cp : {2, 4}) {
+  for (const int cp : kGroupSizes) {
     test::run_on_threads(cp, [&](const worker::ProcessGroups& ranks) {
       Windowed windowed;
       const std::vector<Row> rows = make_rows({23, 40, 9, 17});
@@ -176,14 +209,17 @@ TEST(Probe, FindsNoFaultInAModelWithWindowsByEveryMethod) {
 
 // T04: the window counts in global positions on both sides, and is not replaced by plain causal attention.
 TEST(Probe, SeesADroppedWindow) {
-  test::run_on_threads(2, [&](const worker::ProcessGroups& ranks) {
-    Windowed windowed;
-    const std::vector<Row> rows = make_rows({23, 40, 9, 17});
-    SftTrainerOptions options;
-    options.attention = [&](const auto& layout) { return LayerAttentions(without_window(make_attention("ring", layout, ranks.group("cp")))); };
-    EXPECT_GT(probe(*windowed.model, small_config(), ranks.group("cp"), options, {"ring"}, pointers(rows)).front().differences.largest(),
-              10 * kTolerance);
-  });
+  for (const int cp : kGroupSizes) {
+    test::run_on_threads(cp, [&](const worker::ProcessGroups& ranks) {
+      Windowed windowed;
+      const std::vector<Row> rows = make_rows({23, 40, 9, 17});
+      SftTrainerOptions options;
+      options.attention = [&](const auto& layout) { return LayerAttentions(without_window(make_attention("ring", layout, ranks.group("cp")))); };
+      EXPECT_GT(probe(*windowed.model, small_config(), ranks.group("cp"), options, {"ring"}, pointers(rows)).front().differences.largest(),
+                10 * kTolerance)
+          << "cp " << cp;
+    });
+  }
 }
 
 // Each data rank compares its own rows; a fault in those of one of them is everybody's result, though neither loss nor gradients show it.

@@ -30,7 +30,8 @@ inline recipe::SftConfig packed_config(int64_t pack_tokens = 64) {
   return config;
 }
 
-inline const std::filesystem::path kModel = std::filesystem::path(RINGWRIGHT_SOURCE_DIR) / "tests/goldens/models/llama-base-untied";
+inline const std::filesystem::path kModels = std::filesystem::path(RINGWRIGHT_SOURCE_DIR) / "tests/goldens/models";
+inline const std::filesystem::path kModel = kModels / "llama-base-untied";
 
 // Deterministic rows of the given lengths; every third token is not trained on.
 inline std::vector<Row> make_rows(const std::vector<int64_t>& lengths, int64_t vocab_size = 512, uint64_t state = 1) {
