@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <vector>
@@ -54,6 +55,48 @@ inline std::vector<std::filesystem::path> golden_entries(const std::string& name
   for (const auto& entry : std::filesystem::directory_iterator(folder)) entries.push_back(entry.path());
   std::sort(entries.begin(), entries.end());
   return entries;
+}
+
+// Every file with this extension below the folder `name` of the goldens, or below the goldens themselves where they have no such folder; sorted.
+inline std::vector<std::filesystem::path> golden_files(const std::string& name, const std::string& extension) {
+  const std::filesystem::path own = goldens_directory(), below = own / name;
+  std::vector<std::filesystem::path> files;
+  if (!std::filesystem::is_directory(own)) {
+    std::printf("FAIL no folder %s: RINGWRIGHT_GOLDENS names none\n", own.c_str());
+    return files;
+  }
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(std::filesystem::is_directory(below) ? below : own))
+    if (entry.is_regular_file() && entry.path().extension() == extension) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// Codes by what a recorded exception stands for (goldens/cp/README.md): a code, or what codes begin with.
+struct ErrorCodes {
+  std::vector<std::string> bad_argument = {}, missing_key = {}, unsupported = {}, misuse = {};
+};
+
+// `call` must throw an Error whose code is of the kind that the recorded class stands for. Throws Mismatch.
+template <typename Call>
+void expect_error(const nlohmann::json& error, const ErrorCodes& codes, const Call& call) {
+  const std::string kind = error.at("class");
+  const std::map<std::string, std::vector<std::string>> by_class = {{"ValueError", codes.bad_argument},
+                                                                    {"AssertionError", codes.bad_argument},
+                                                                    {"KeyError", codes.missing_key},
+                                                                    {"NotImplementedError", codes.unsupported},
+                                                                    {"TypeError", codes.misuse},
+                                                                    {"RuntimeError", {""}},  // any error will do
+                                                                    {"IndexError", {""}}};
+  const auto wanted = by_class.find(kind);
+  if (wanted == by_class.end()) throw Mismatch("an error class that this program does not know: " + kind);
+  try {
+    call();
+  } catch (const Error& thrown) {
+    const std::string& code = thrown.parts().code;
+    if (std::any_of(wanted->second.begin(), wanted->second.end(), [&](const std::string& start) { return code.starts_with(start); })) return;
+    throw Mismatch("refused as " + code + " (" + thrown.parts().what + "), expected the kind of " + kind);
+  }
+  throw Mismatch("accepted, expected a refusal as " + kind);
 }
 
 }  // namespace ringwright::golden

@@ -3,7 +3,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "shared/base/error.h"
 #include "tests/golden/golden_cases.h"
 
 namespace ringwright::golden {
@@ -27,16 +26,5 @@ void check_mamba_deinterleave(const nlohmann::json& golden);
 void check_mamba_reinterleave(const nlohmann::json& golden);
 void check_dsv4_local_seq_multiple(const nlohmann::json& golden);
 void check_dsv4_packed_seq_ids(const nlohmann::json& golden);
-
-// Throws Mismatch unless `call` throws an Error: a bad argument, whatever its words.
-template <typename Call>
-void expect_refusal(const Call& call) {
-  try {
-    call();
-  } catch (const Error&) {
-    return;
-  }
-  throw Mismatch("accepted, expected a refusal");
-}
 
 }  // namespace ringwright::golden

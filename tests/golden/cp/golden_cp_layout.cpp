@@ -3,6 +3,7 @@
 
 #include "shared/layout/layout.h"
 #include "tests/golden/cp/golden_cp.h"
+#include "tests/golden/golden_cases.h"
 
 namespace ringwright::golden {
 namespace {
@@ -24,7 +25,8 @@ void check_local_token_global_indices(const nlohmann::json& golden) {
   const auto layout = layout::make_layout(name == "identity" ? "none" : name, params.at("cp"));
   const int64_t length = params.at("padded_seq_len");
   const nlohmann::json& expect = golden.at("expect");
-  if (expect.contains("error")) return expect_refusal([&] { layout->local_token_global_indices(length, 0); });
+  if (expect.contains("error"))
+    return expect_error(expect.at("error"), {.bad_argument = {"RW-LAYOUT-001"}}, [&] { layout->local_token_global_indices(length, 0); });
   expect_maps(*layout, length, expect.at("per_rank"));
 }
 
@@ -35,7 +37,9 @@ void check_thd_partition(const nlohmann::json& golden) {
     return layout::make_layout("thd", params.at("cp"), {.document_offsets = golden.at("input").at("cu_seqlens_padded").get<std::vector<int64_t>>()});
   };
   const int64_t length = params.at("total_tokens");
-  if (expect.contains("error")) return expect_refusal([&] { make()->local_token_global_indices(length, 0); });
+  if (expect.contains("error"))
+    return expect_error(expect.at("error"), {.bad_argument = {"RW-LAYOUT-001", "RW-LAYOUT-008", "RW-LAYOUT-009"}},
+                        [&] { make()->local_token_global_indices(length, 0); });
   expect_maps(*make(), length, expect.at("per_rank"));
 }
 

@@ -1,4 +1,4 @@
-// Arguments of local masks, and a model's own cut of its stream; which key a query sees is in the goldens (golden_cp_tensors, "dsv4_packed_mask",
+// Arguments of local masks, and a model's own cut of its stream; which key a query sees is in the goldens (golden_cp, "dsv4_packed_mask",
 // "dsv4_plain_mask", "shard_sequence_in_forward").
 #include "daemon/worker/context_parallel/local_mask.h"
 

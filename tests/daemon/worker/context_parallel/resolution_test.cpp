@@ -1,4 +1,4 @@
-// What resolution does with a hook's answer and with combinations that make no sense; who wins is in the goldens (golden_cp_tensors, "resolve").
+// What resolution does with a hook's answer and with combinations that make no sense; who wins is in the goldens (golden_cp, "resolve").
 #include "daemon/worker/context_parallel/resolution.h"
 
 #include <ATen/ATen.h>

@@ -1,5 +1,5 @@
 // Packed rows as a stream, and the errors of batches that do not hold together. Values of the conversion itself are in the goldens
-// (golden_cp_tensors, "thd_convert", "shard_batch_thd", "shard_batch_glm_packed").
+// (golden_cp, "thd_convert", "shard_batch_thd", "shard_batch_glm_packed").
 #include "daemon/worker/context_parallel/stream.h"
 
 #include <gmock/gmock.h>
