@@ -39,6 +39,8 @@ int64_t longest_document_of_pack(int64_t pack_length, int64_t document_divisor);
 // (its index, its length), RW-PACK-004 when no pack remains.
 std::vector<Pack> pack_documents(const std::vector<int64_t>& lengths, const PackingOptions& options);
 const std::vector<std::string>& packing_algorithms();
+// NeMo RL's name of an algorithm that is none of them; RW-GUARD-166 speaks of it.
+inline constexpr std::string_view kFirstFitShuffle = "first_fit_shuffle";
 
 // All documents in one row, without padding. Throws Error RW-PACK-004 for no documents or one without tokens.
 Pack pack_whole(const std::vector<int64_t>& lengths);

@@ -72,7 +72,7 @@ void read_packing(const Typed& typed, SftConfig& config) {
   packing.document_divisor = typed.integer("ringwright.packing.document_divisor", 0, 1, kSequenceMax);
   if (packing.enabled) {
     packing.pack_tokens = typed.integer(base + "train_mb_tokens", tokens, 2, kSequenceMax);
-    packing.algorithm = typed.choice(base + "algorithm", packing.algorithm, layout::packing_algorithms());
+    packing.algorithm = typed.choice(base + "algorithm", packing.algorithm, layout::packing_algorithms(), {std::string(layout::kFirstFitShuffle)});
     packing.largest_first = typed.choice(base + "microbatch_order", "packer", {"largest_first"}) == "largest_first";
     packing.sequence_length_round = typed.integer(base + "sequence_length_round", 1, 1, kSequenceMax);
     packing.skip_long = typed.boolean("ringwright.packing.skip_long", false);

@@ -104,7 +104,8 @@ std::string Typed::choice(const std::string& key, const std::string& fallback, c
   const auto holds = [&](const std::vector<std::string>& list) { return std::find(list.begin(), list.end(), value) != list.end(); };
   if (value == fallback || holds(words) || holds(not_offered)) return value;
   std::string expected = fallback;  // "": that the key is absent
-  for (const std::string& word : words) expected += (expected.empty() ? "" : ", ") + word;
+  for (const std::string& word : words)
+    if (word != fallback) expected += (expected.empty() ? "" : ", ") + word;
   out_of_range(key, "one of " + expected);
 }
 

@@ -2,6 +2,7 @@
 #include "shared/base/rounding.h"
 #include "shared/layout/layout.h"
 #include "shared/layout/names.h"
+#include "shared/layout/packing.h"
 #include "shared/support_matrix/rows.h"
 #include "shared/support_matrix/verdict_names.h"
 
@@ -111,6 +112,17 @@ const Rows& length_rows() {
            "chunks of {cp_chunk} tokens are dealt whole: of a stream of {longest_tokens} tokens not every one of {cp} ranks gets one, and those "
            "that get none compute padding",
        .fix = set("ringwright.cp.chunk", "{cp_chunk_default}")},
+      {.code = "RW-GUARD-166",
+       .scope = "packing algorithm first_fit_shuffle",
+       .when = {"packing with the algorithm first_fit_shuffle",
+                [](const Facts& f) { return f.packing && f.text("policy.sequence_packing.algorithm") == layout::kFirstFitShuffle; }},
+       .automodel = {kYes, kYes},
+       .ours = always(kNo),
+       .key = "policy.sequence_packing.algorithm",
+       .reason =
+           "it draws the order of a batch's documents anew before each is put into the first pack with room; here data.shuffle and sft.seed alone "
+           "decide the order of rows",
+       .fix = set_training("policy.sequence_packing.algorithm", "first_fit")},
       {.code = "RW-GUARD-191",
        .scope = "packing of whole sequences that are scored or seen",
        .when = {"sequence packing with a reward model or a multimodal model",

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """House rules as a test: what includes what, how long files are, words that must not appear. usage: check_tree.py SOURCE_FOLDER"""
 import fnmatch
+import hashlib
 import os
 import re
 import sys
@@ -122,6 +123,20 @@ def check_file(path):
     check_words(path, extension, lines)
 
 
+def check_curves():
+    """Kept losses change with a line in the changelog only: it names the digest of each file."""
+    changelog = open(os.path.join(ROOT, "CHANGELOG.md"), encoding="utf-8").read()
+    folder = os.path.join(ROOT, "tests/parity")
+    curves = sorted(name for name in os.listdir(folder) if name.endswith(".json"))
+    if not curves:
+        fault("tests/parity", 1, "no curve is kept")
+    for name in curves:
+        digest = hashlib.sha256(open(os.path.join(folder, name), "rb").read()).hexdigest()[:10]
+        if digest not in changelog:
+            fault(f"tests/parity/{name}", 1, f"the losses changed: say why in CHANGELOG.md, with `{digest}`")
+
+
+check_curves()
 for folder, folders, names in os.walk(ROOT):
     here = os.path.relpath(folder, ROOT)
     folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS and os.path.normpath(os.path.join(here, name)) not in SKIPPED_PATHS)

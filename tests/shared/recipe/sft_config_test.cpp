@@ -185,6 +185,9 @@ TEST(SftConfig, ReadsPacksAndDynamicBatches) {
   EXPECT_TRUE(packed.packing.largest_first);
   EXPECT_EQ(sft_config(load_recipe(kDemo, {"policy.sequence_packing.enabled=true"})).packing.pack_tokens, 512 * 2);
   EXPECT_EQ(code_of({"++policy.sequence_packing={enabled: true, algorithm: knapsack}"}), "RW-RECIPE-022");
+  EXPECT_EQ(error_with({"++policy.sequence_packing={enabled: true, algorithm: knapsack}"}).expected,
+            "one of modified_first_fit_decreasing, modified_ffd, first_fit_decreasing, first_fit, concatenative")
+      << "each once";
   EXPECT_TRUE(sft_config(load_recipe(kDemo, {"policy.sequence_packing.enabled=true", "+ringwright.packing.skip_long=true"})).packing.skip_long);
   EXPECT_EQ(code_of({"policy.sequence_packing.enabled=true", "policy.make_sequence_length_divisible_by=7"}), "RW-RECIPE-022")
       << "no pack of 1024 tokens is a multiple";
