@@ -3,8 +3,6 @@
 #include <ATen/ATen.h>
 
 #include <cmath>
-#include <cstdio>
-#include <functional>
 #include <limits>
 #include <sstream>
 #include <string>
@@ -12,22 +10,16 @@
 
 #include "daemon/worker/kernels/attention_block.h"
 #include "daemon/worker/kernels/attention_pack.h"
-#include "daemon/worker/kernels/plugin.h"
+#include "tests/device/checks.h"
 
 namespace {
 
+using namespace ringwright;
 using namespace ringwright::worker;
+using device_test::g_device;
+using device_test::require;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr int kSkipped = 77;
-
-at::Device g_device = at::kCPU;
-
-void require(bool condition, const std::string& text) {
-  if (!condition) {
-    throw std::runtime_error(text);
-  }
-}
 
 struct Shape {
   int64_t rows, heads, kv_heads, queries, keys, head_size;
@@ -216,13 +208,8 @@ void check_packed_blocks(at::ScalarType type, bool causal) {
   }
 }
 
-struct Check {
-  const char* name;
-  std::function<void()> run;
-};
-
-const std::vector<Check>& checks() {
-  static const std::vector<Check> table = {
+std::vector<device_test::Check> checks() {
+  return {
       {"float32 blocks", [] { check_types(at::kFloat); }},
       {"float64 blocks", [] { check_types(at::kDouble); }},
       {"bfloat16 blocks", [] { check_types(at::kBFloat16); }},
@@ -236,53 +223,8 @@ const std::vector<Check>& checks() {
       {"packed causal blocks", [] { check_packed_blocks(at::kBFloat16, true); }},
       {"a NaN survives a merge", check_merge_keeps_nan},
   };
-  return table;
-}
-
-int run_checks() {
-  int passed = 0, failed = 0;
-  for (const Check& check : checks()) {
-    try {
-      check.run();
-      std::printf("passed  %s\n", check.name);
-      ++passed;
-    } catch (const std::exception& error) {
-      std::printf("FAILED  %s: %s\n", check.name, error.what());
-      ++failed;
-    }
-  }
-  std::printf("%d passed, %d failed\n", passed, failed);
-  return failed == 0 ? 0 : 1;
-}
-
-// false: there is no such device here.
-bool choose_device(const std::string& name) {
-  if (name == "cpu") {
-    return true;
-  }
-  const CudaPlugin& plugin = cuda_plugin();
-  if (plugin.functions == nullptr || plugin.functions->device_count() == 0) {
-    std::printf("skipped: %s\n", plugin.functions == nullptr ? plugin.reason.c_str() : "no device");
-    return false;
-  }
-  const CudaDevice device = plugin.functions->device(0);
-  std::printf("%s, compute capability %d.%d\n", device.name, device.compute_major, device.compute_minor);
-  g_device = at::Device(at::kCUDA, 0);
-  return true;
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  const std::string option = argc == 3 ? argv[1] : "", device = argc == 3 ? argv[2] : "";
-  if (option != "--device" || (device != "cpu" && device != "cuda")) {
-    std::fprintf(stderr, "usage: test_operators --device cpu|cuda\n");
-    return 2;
-  }
-  try {
-    return choose_device(device) ? run_checks() : kSkipped;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "test_operators: %s\n", error.what());
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return device_test::run_program("test_operators", argc, argv, checks); }
