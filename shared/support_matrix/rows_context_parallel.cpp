@@ -80,7 +80,8 @@ const Rows& context_parallel_rows() {
        .automodel = {kNone, kNone},
        .ours = can("cp.transport.nccl"),
        .key = "ringwright.cp.transport",
-       .reason = "the ranks of a run are processes that talk over Gloo or shared memory; the recipe asks for {cp_transport}",
+       .reason =
+           "the ranks of a run are processes whose tensors are on the CPU, which Gloo and shared memory carry; the recipe asks for {cp_transport}",
        .fix = set("ringwright.cp.transport", "auto")},
       {.code = "RW-GUARD-139",
        .scope = "ranks of one sequence",

@@ -14,6 +14,7 @@
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "daemon/worker/parallel/collectives.h"
+#include "daemon/worker/parallel/nccl.h"
 #include "daemon/worker/parallel/shared_memory.h"
 #include "shared/base/error.h"
 #include "shared/base/network_interface.h"
@@ -56,8 +57,8 @@ void check_ranks(const mesh::Mesh& mesh, const Rendezvous& rendezvous) {
   }
 }
 
-constexpr std::array<std::pair<std::string_view, Transport>, 3> kTransports = {
-    {{"auto", Transport::automatic}, {"gloo", Transport::gloo}, {"shared_memory", Transport::shared_memory}}};
+constexpr std::array<std::pair<std::string_view, Transport>, 4> kTransports = {
+    {{"auto", Transport::automatic}, {"gloo", Transport::gloo}, {"shared_memory", Transport::shared_memory}, {"nccl", Transport::nccl}}};
 
 [[noreturn]] void throw_no_shared_memory(const std::string& reason) {
   throw Error({.code = "RW-GROUP-008",
@@ -90,7 +91,7 @@ Transport transport_from_name(std::string_view name) {
   throw Error({.code = "RW-GROUP-007",
                .what = fmt::format("\"{}\" is no transport", name),
                .where = "ringwright.cp.transport",
-               .expected = "auto, gloo or shared_memory",
+               .expected = "auto, gloo, shared_memory or nccl",
                .action = "leave the key out, or name one of these",
                .exit_code = ExitCode::usage});
 }
@@ -109,6 +110,7 @@ BackendFactory gloo_backend_factory(const ProcessGroupOptions& options) {
 
 BackendFactory backend_factory(const ProcessGroupOptions& options) {
   if (options.backend_factory) return options.backend_factory;
+  if (options.transport == Transport::nccl) return nccl_backend_factory(options);
   const BackendFactory gloo = gloo_backend_factory(options);  // before anything else: a wrong interface is an error with any transport
   if (options.transport == Transport::gloo) return gloo;
   return [gloo, is_required = options.transport == Transport::shared_memory](const c10::intrusive_ptr<c10d::Store>& store, ProcessGroup& group) {

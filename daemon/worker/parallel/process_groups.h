@@ -43,8 +43,8 @@ struct SplitGroup {
 // Every rank of the group must call it. Throws Error RW-GROUP-003 when inner_size does not divide the group's size.
 SplitGroup split_group(const ProcessGroup& group, int inner_size);
 
-// What carries the bytes of a group. By name: "auto", "gloo", "shared_memory".
-enum class Transport { automatic, gloo, shared_memory };
+// What carries the bytes of a group. By name: "auto", "gloo", "shared_memory", "nccl" (CUDA tensors only).
+enum class Transport { automatic, gloo, shared_memory, nccl };
 // Throws Error RW-GROUP-007 (exit code 2) for another name.
 Transport transport_from_name(std::string_view name);
 
@@ -79,7 +79,7 @@ class ProcessGroups {
   // Connects to all ranks of the world and returns when all have come. The mesh may cover a part of them (a rank subset): the others take part in the
   // world's group alone. Every rank makes the world's group first and then those of the axes, in one order. Throws Error RW-GROUP-001 (interface),
   // RW-GROUP-002 (the rendezvous or a peer was not reached), RW-GROUP-003 (rank, world size and mesh disagree),
-  // RW-GROUP-008 (shared memory was asked for and cannot be had).
+  // RW-GROUP-008 (shared memory was asked for and cannot be had), RW-CUDA-001 and RW-GROUP-010 (likewise NCCL, nccl.h).
   ProcessGroups(const mesh::Mesh& mesh, const Rendezvous& rendezvous, const ProcessGroupOptions& options = {});
 
   // Whether this rank is one of the mesh's.

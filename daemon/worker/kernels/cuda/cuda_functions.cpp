@@ -29,6 +29,8 @@ CudaDevice device(int index) {
   return result;
 }
 
+void set_device(int index) { c10::cuda::set_device(static_cast<c10::DeviceIndex>(index)); }
+
 c10::intrusive_ptr<c10d::Backend> make_nccl_backend(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
                                                     std::chrono::milliseconds timeout) {
   auto options = c10d::ProcessGroupNCCL::Options::create();
@@ -39,6 +41,7 @@ c10::intrusive_ptr<c10d::Backend> make_nccl_backend(const c10::intrusive_ptr<c10
 constexpr CudaFunctions kFunctions = {.version = kCudaFunctionsVersion,
                                       .device_count = device_count,
                                       .device = device,
+                                      .set_device = set_device,
                                       .flash_forward = cuda::flash_forward,
                                       .flash_backward = cuda::flash_backward,
                                       .flash_packed_forward = cuda::flash_packed_forward,

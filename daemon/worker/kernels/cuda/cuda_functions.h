@@ -11,7 +11,7 @@
 
 namespace ringwright::worker {
 
-inline constexpr uint32_t kCudaFunctionsVersion = 2;
+inline constexpr uint32_t kCudaFunctionsVersion = 3;
 inline constexpr const char* kCudaFunctionsSymbol = "ringwright_cuda_functions";
 
 struct CudaDevice {
@@ -38,6 +38,7 @@ struct CudaFunctions {
   uint32_t version;
   int (*device_count)();
   CudaDevice (*device)(int index);
+  void (*set_device)(int index);  // of the calling thread, and of NCCL groups that are made next
   // Blocks in float16 or bfloat16, no mask but a causal one. Shapes as in attention_block.h.
   AttentionBlock (*flash_forward)(const at::Tensor& q_BHLD, const at::Tensor& k_BKMD, const at::Tensor& v_BKMD, bool causal, double scale);
   AttentionBlockGradients (*flash_backward)(const at::Tensor& grad_out_BHLD, const at::Tensor& q_BHLD, const at::Tensor& k_BKMD,

@@ -3,9 +3,9 @@
 
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
+#include <torch/csrc/autograd/custom_function.h>
 
 #include <latch>
-#include <torch/csrc/autograd/custom_function.h>
 
 #include "daemon/worker/parallel/collectives.h"
 #include "shared/base/error.h"

@@ -6,13 +6,18 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <thread>
+#include <torch/csrc/distributed/c10d/HashStore.hpp>
 
+#include "daemon/worker/kernels/plugin.h"
 #include "daemon/worker/parallel/collectives.h"
+#include "daemon/worker/parallel/nccl.h"
 #include "daemon/worker/torch_environment.h"
 #include "shared/base/error.h"
 #include "tests/daemon/worker/parallel/collective_suite.h"
 #include "tests/daemon/worker/support/rank_processes.h"
 #include "tests/daemon/worker/support/rank_test.h"
+#include "tests/support/error_of.h"
 
 namespace ringwright::worker {
 namespace {
@@ -35,6 +40,40 @@ TEST(Transports, RefusesAnUnknownName) {
     EXPECT_EQ(error.parts().code, "RW-GROUP-007");
     EXPECT_THAT(error.parts().expected, testing::HasSubstr("shared_memory"));
   }
+}
+
+// Before anything is connected: no rank waits for one that was refused.
+TEST(Transports, NcclWithoutAGpuIsRefusedWithTheReason) {
+  if (cuda_plugin().functions != nullptr) GTEST_SKIP() << "there is a GPU";
+  ProcessGroupOptions options;
+  options.transport = transport_from_name("nccl");
+  const ErrorParts parts = test::refusal([&] { backend_factory(options); });
+  EXPECT_EQ(parts.code, "RW-CUDA-001");
+  EXPECT_THAT(parts.what, testing::HasSubstr(cuda_plugin().reason));
+}
+
+TEST(Transports, NcclTakesAGpuForEachRank) {
+  const auto refusal_on = [](const std::vector<std::string>& devices) {
+    const auto store = c10::make_intrusive<c10d::HashStore>();
+    std::vector<ErrorParts> refusals(devices.size());
+    {
+      std::vector<std::jthread> ranks;
+      for (size_t i = 0; i < devices.size(); ++i) {
+        ranks.emplace_back([&, i] {
+          ProcessGroup group;
+          group.rank = static_cast<int>(i), group.size = static_cast<int>(devices.size());
+          group.global_ranks = {4, 5, 6};
+          refusals[i] = test::refusal([&] { require_own_device(store, group, devices[i]); });
+        });
+      }
+    }
+    for (const ErrorParts& each : refusals) EXPECT_EQ(each.what, refusals[0].what) << "all ranks alike";
+    return refusals[0];
+  };
+  EXPECT_EQ(refusal_on({"a:0", "a:1", "b:0"}).code, "");
+  const ErrorParts parts = refusal_on({"a:0", "b:0", "a:0"});
+  EXPECT_EQ(parts.code, "RW-GROUP-010");
+  EXPECT_THAT(parts.what, testing::HasSubstr("ranks 4 and 6 would both take the GPU a:0"));
 }
 
 constexpr int kWorld = 4, kVictim = 2, kVictimStep = 5;
