@@ -132,6 +132,17 @@ TEST(PackedTraining, ChangingOneDocumentLeavesTheNextAsItWasBitForBit) {
     test::run_on_threads(2, [&](const worker::ProcessGroups& ranks) { expect_untouched(ranks.group("cp"), flavour); });
 }
 
+// The demo over two ranks, a row at a time, without ringwright.cp.chunk.
+TEST(PackedTraining, BalancedGivesEveryRankTargetsOfShortStreams) {
+  recipe::SftConfig config = small_config();
+  config.train_micro_batch_size = 1;
+  const std::vector<double> whole = losses({}, config, {}, 2);
+  for (const int cp : {2, 4})
+    test::run_on_threads(cp, [&](const worker::ProcessGroups& ranks) {
+      expect_equal_losses(losses(ranks.group("cp"), config, options_of("balanced"), 2), whole, "balanced");
+    });
+}
+
 TEST(PackedTraining, AStepCountsItsPacksAndTheirSlots) {
   Training training({}, at::kFloat, packed_config(64));
   const std::vector<Row> rows = make_rows({33, 30, 20});  // slots 40, 32, 24
