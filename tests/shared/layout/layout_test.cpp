@@ -126,7 +126,9 @@ TEST(Layout, BalancedDealsSixteenChunksARankWhereTheStreamAllows) {
       const int64_t chunk = layout->divisor() / cp, padded = layout->padded_length(length);
       EXPECT_LE(chunk, kChunkDefault);
       EXPECT_EQ(chunk & (chunk - 1), 0) << "a power of two: " << chunk;
-      if (length >= kChunksOfRank * cp) EXPECT_GE(padded / chunk, kChunksOfRank * cp) << length << " tokens at cp " << cp;
+      if (length >= kChunksOfRank * cp) {
+        EXPECT_GE(padded / chunk, kChunksOfRank * cp) << length << " tokens at cp " << cp;
+      }
       for (int rank = 0; rank < cp && cp <= length; ++rank)
         EXPECT_LT(layout->local_token_global_indices(padded, rank).front(), length) << "rank " << rank << " of " << cp << " has padding alone";
     }
