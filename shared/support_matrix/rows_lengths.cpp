@@ -106,7 +106,7 @@ const Rows& length_rows() {
                   return f.has_mesh() && f.cp > 1 && f.cp_flavour == layout::names::kBalanced && f.longest_tokens <= f.cp_chunk * (f.cp - 1);
                 }},
        .automodel = {kNone, kNone},
-       .ours = always(kIf),
+       .ours = always(kNo),
        .key = "ringwright.cp.chunk",
        .reason =
            "chunks of {cp_chunk} tokens are dealt whole: of a stream of {longest_tokens} tokens not every one of {cp} ranks gets one, and those "

@@ -78,7 +78,7 @@ TEST_F(Prepare, ARecipeIsReadCheckedAndShownByAllViews) {
 TEST_F(Prepare, TheLayoutIsOfTheRecipesBatchUntilNumbersAreTyped) {
   open_sample("demo-sft-cp2.yaml");
   EXPECT_EQ(view<ViewLayout>("layout").origin_text(), "of the recipe");
-  EXPECT_EQ(view<ViewLayout>("layout").question(), (LayoutQuestion{"round_robin", 2, 512, 512, 1, 512}));
+  EXPECT_EQ(view<ViewLayout>("layout").question(), (LayoutQuestion{"round_robin", 2, 512, 512, 1, 16}));
   context().recipe.set_key("policy.max_total_sequence_length", "1024", EditOrigin::form);
   settle();
   EXPECT_EQ(view<ViewLayout>("layout").question().tokens, 1024);

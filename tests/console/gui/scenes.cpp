@@ -108,6 +108,7 @@ void show_hash_names(Context& context) {
     record.fingerprint = {{"node", "node0"}, {"workers", {{"rank##1", {{"node", "node0"}}}, {"rank##2", {{"node", "node0"}}}}}};
     record.recipe["k##1"] = record.recipe["k##2"] = record.name;
   }
+  context.selection.shown.clear();  // so that all their metrics find room in the view
   show(context, records, "m##1", "l##1");
   for (const history::RunRecord& record : records) {
     for (const char* metric : {"m##2", "m###z", "n###z", "##"}) {

@@ -175,7 +175,7 @@ TEST_F(CheckedRecipeTest, TheStreamIsOneOfTheRowsOfAMicrobatch) {
   const auto stream =
       child("policy:\n  train_micro_batch_size: 2\n  max_total_sequence_length: 510\n  dtensor_cfg:\n    context_parallel_size: 2\n").stream;
   ASSERT_TRUE(stream);
-  EXPECT_EQ(stream->question, (LayoutQuestion{"round_robin", 2, 512, 510, 1, 512}));
+  EXPECT_EQ(stream->question, (LayoutQuestion{"round_robin", 2, 512, 510, 1, 16}));
   EXPECT_EQ(stream->words, "one of 2 rows of 512 tokens");
 }
 
@@ -197,7 +197,7 @@ TEST_F(CheckedRecipeTest, TheStreamOfAPackHoldsItsLongestDocuments) {
   EXPECT_EQ(alone->question.documents, 8);
   const auto stream = child(packs + "  dtensor_cfg:\n    context_parallel_size: 2\n").stream;
   ASSERT_TRUE(stream);
-  EXPECT_EQ(stream->question, (LayoutQuestion{"thd", 2, 8 * 252, 8 * 250, 8, 512}));
+  EXPECT_EQ(stream->question, (LayoutQuestion{"thd", 2, 8 * 252, 8 * 250, 8, 32}));
   EXPECT_EQ(stream->words, "a pack of 2,048 tokens, 8 documents of 250");
 }
 
